@@ -195,7 +195,7 @@ let package = Package(
     library(
       "Service", in: "Daemon/Service",
       foundations + ["SQLiteStore", "PostgresStore", "Reports", "Config", "Terminal"]),
-    library("Upkeep", in: "Daemon/Upkeep", foundations + ["Reports", "Config", "Service"]),
+    library("Upkeep", in: "Daemon/Upkeep", foundations + ["SQLiteStore", "Reports", "Config", "Service"]),
     library(
       "Web", in: "Web", foundations + ["CQREncode", "Reports", "Config", "Service"],
       resources: [.embedInCode("ReturnPage/Languages")]),

@@ -19,6 +19,8 @@ public struct Configuration: Sendable, Equatable {
   public var log = LogSettings()
   public var limits = Limits()
   public var retention: Retention
+  /// Nil if receiptd makes no copies of its database.
+  public var backup: Backup?
   /// Sorted by slug; at least one, without duplicates.
   public var apps: [AppConfiguration]
   /// The payment processors that apps may have.
@@ -86,6 +88,7 @@ extension Configuration {
         .section(
           "retention", \.retention, Retention.section,
           "Retention of data. A receipt that is waiting or pending is kept at any age."),
+        backup,
         .key(
           "alerts", \.alerts, .list(of: .section(Alert.section), count: ConfigurationLimits.alerts, "alerts"),
           "The receivers that are notified of problems: Slack, PagerDuty, a mailbox, or any address that "

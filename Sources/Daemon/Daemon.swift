@@ -50,6 +50,8 @@ public final class Daemon: Sendable {
   private let publicServer: Server
   private let adminServer: Server
   let alerter: Alerter
+  /// Nil with PostgreSQL.
+  private let backups: Backups?
 
   /// Starts all parts. On return the listeners are open.
   /// - Parameters:
@@ -98,9 +100,12 @@ public final class Daemon: Sendable {
         alerter = try Self.alerter(plan, core, health, log, clock, configuration.listen.tls?.certificatePath)
         publicServer = try Listeners.public(configuration, core, services, sockets)
         core.use(publicServer.load)
+        backups = Self.backups(configuration, core, health, log, clock)
         do throws(SystemError) {
           try alerter.start()
+          try backups?.start()
         } catch {
+          alerter.stop()
           publicServer.stop(grace: .zero)
           throw DaemonError.unavailable("cannot start a thread (\(error))")
         }
@@ -125,6 +130,18 @@ public final class Daemon: Sendable {
       return try TransferPool(connectionsMax: connectionsMax)
     } catch {
       throw .unavailable("libcurl could not be set up (\(error))")
+    }
+  }
+
+  private static func backups(
+    _ configuration: Configuration, _ core: RelayCore, _ health: HealthMonitor, _ log: Log,
+    _ clock: any Clock
+  ) -> Backups? {
+    configuration.database.filePath.map { path in
+      Backups(
+        configuration.backup, database: path,
+        openReader: { [engine = core.engine] () throws(StoreError) in try engine.openReader() },
+        committer: core.committer, health: health, dependencies: Dependencies(log: log, clock: clock))
     }
   }
 
@@ -160,6 +177,7 @@ public final class Daemon: Sendable {
     let plan = try AlertPlan(configuration)
     try core.reload(configuration)
     alerter.use(plan)
+    backups?.use(configuration.backup)
   }
 
   /// Checks everything, because another process changed the database.
@@ -175,10 +193,12 @@ public final class Daemon: Sendable {
   public func stop() {
     core.readiness.raise(.stopping)
     core.windDown()
+    backups?.windDown()
     alerter.stop()
     publicServer.stop(grace: Self.grace)
     core.stop()
     adminServer.stop(grace: .zero)
+    backups?.stop()
   }
 }
 

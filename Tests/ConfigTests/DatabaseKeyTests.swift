@@ -23,9 +23,11 @@ import Testing
       environment: Environment(environment), secrets: secrets)
   }
 
-  private func faults(_ database: String, environment: [String: String] = [:]) -> [Fault] {
+  private func faults(
+    _ database: String, _ more: String = "", environment: [String: String] = [:]
+  ) -> [Fault] {
     do throws(ConfigurationFaults) {
-      _ = try load(database, environment: environment)
+      _ = try load(database, more, environment: environment)
       return []
     } catch {
       return error.faults
@@ -42,6 +44,23 @@ import Testing
     #expect(try load("r=1.db").configuration.database == .file("/etc/receiptd/r=1.db"))
     #expect(try load("/var/r.db").configuration.durability == .safe)
     #expect(try load("/var/r.db").configuration.secrets.allSatisfy { $0.path != "database" })
+  }
+
+  @Test("Backups have defaults, are for a file only, and start a program by its whole path")
+  func backups() throws {
+    let loaded = try load("/var/r.db", "backup: { to: 'copies/' },").configuration
+    #expect(loaded.backup == .init(to: "/etc/receiptd/copies", every: .days(1), keep: 14, then: []))
+    #expect(loaded.redacted["backup"]?["to"] == "/etc/receiptd/copies")
+    #expect(try load("/var/r.db").configuration.backup == nil)
+    let server = faults(Self.url, "backup: { to: '/copies' },")
+    #expect(server.map(\.path) == ["backup"])
+    #expect(server.first?.message.contains("pg_basebackup") == true)
+    for (text, path) in [
+      ("to: '/c', then: ['rclone']", "backup.then"), ("to: '/c', keep: 0", "backup.keep"),
+      ("to: '/c', every: '1s'", "backup.every"), ("every: '1d'", "backup.to"),
+    ] {
+      #expect(faults("/var/r.db", "backup: { \(text) },").map(\.path) == [path])
+    }
   }
 
   @Test("A URL is used unchanged, and shown without its password (R7)")

@@ -51,6 +51,9 @@ import Testing
     report.storedContexts = ["shop": 9]
     report.receivers = ["digest": .init(sentAt: Self.now, failedAt: Self.now, failure: "http_500")]
     report.generation = 7
+    report.backup = .init(every: .days(1), since: Self.now)
+    report.backup?.lastAt = Self.now
+    report.backup?.programFault = .init(since: Self.now, reason: "/copies/a.db: it exited with 3")
     report.loweredConnections = 832
     report.proxy = "proxy.example:3128 (not for: .internal)"
     report.destinations = [

@@ -210,6 +210,7 @@ struct ScrapedText {
     "receiptd_long_polls_total": "counter", "process_start_time_seconds": "gauge",
     "receiptd_http_connections": "gauge", "receiptd_http_connections_max": "gauge",
     "receiptd_disk_free_bytes": "gauge", "receiptd_database_bytes": "gauge",
+    "receiptd_last_backup_timestamp_seconds": "gauge",
     "receiptd_write_queue": "gauge", "receiptd_http_requests_total": "counter",
     "receiptd_http_request_seconds": "histogram", "receiptd_build_info": "gauge",
     "process_cpu_seconds_total": "counter", "process_resident_memory_bytes": "gauge",
@@ -230,6 +231,9 @@ struct ScrapedText {
     let bench = try Bench([Bench.app(url: destination.url), Bench.app("other")])
     try bench.sell(1)
     try bench.waitFor(1, .delivered)
+    try bench.store(
+      SaveServiceReport(
+        ServiceReport(name: .backup, at: Timestamp(unixSeconds: 1_795_168_800), content: "{}")))
     bench.metrics.answered(route: "contexts", status: 201, seconds: 0.003)
     bench.metrics.contexts.increment("shop", "stored")
     bench.metrics.events.increment("shop", "stripe", "receipt")
@@ -257,6 +261,7 @@ struct ScrapedText {
     #expect(scraped.value("receiptd_log_lines_dropped_total") == "3")
     #expect(scraped.value("receiptd_http_connections") == "5")
     #expect(scraped.value("receiptd_long_polls") == "2")
+    #expect(scraped.value("receiptd_last_backup_timestamp_seconds") == "1795168800")
     #expect(scraped.value("receiptd_breaker_open", #"app="shop""#) == "0")
     // A removed app keeps its receipts; nothing of it can stop any more.
     let open = SaveBreaker(AppDestination("shop", "purchasely"), Breaker(state: .open, since: bench.now))

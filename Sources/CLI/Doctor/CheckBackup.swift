@@ -20,7 +20,10 @@ enum BackupCheck: DoctorCheck {
     guard let reader = scene.reader else { return [] }
     let path = scene.configuration.database.filePath
     let stored = try reader.serviceReport(.backup)
-    if var old = Finding.backup(stored, limit: ageGood, now: scene.now) {
+    let limit = scene.configuration.backup.map { $0.every * 2 } ?? ageGood
+    // What is wrong with scheduled backups is on the page already.
+    let isKnown = scene.findings.contains { $0.check == subject }
+    if !isKnown, var old = Finding.backup(stored, limit: limit, now: scene.now) {
       // A server may have backups that nobody recorded here.
       let isFailure = stored.map { scene.now.duration(since: $0.at) > ageMax } ?? (path != nil)
       (old.level, old.next) = (isFailure ? .failure : .warning, path == nil ? server : file)

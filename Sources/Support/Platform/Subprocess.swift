@@ -15,6 +15,13 @@ public final class Subprocess {
   /// The kept bytes of what a program prints; the rest is read and dropped, so that it never blocks.
   public static let outputBytesMax = 512
 
+  /// The environment for programs: no other variable, because secrets may be among them (R7).
+  public static var variables: [String: String] {
+    var variables = ["PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
+    for name in ["HOME", "LOGNAME", "USER"] { variables[name] = Environment.process[name] }
+    return variables
+  }
+
   private let id: pid_t
   private var input: FileDescriptor?
   private var rest: ArraySlice<UInt8>

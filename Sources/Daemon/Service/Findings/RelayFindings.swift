@@ -1,7 +1,7 @@
 // The relay itself: its readiness, configuration, disk, database, backups, certificates and clock. Pure;
 // called from any thread.
 
-internal import Config
+public import Config
 public import Domain
 internal import Formats
 public import Platform
@@ -12,6 +12,7 @@ extension HealthReport {
   func relayFindings(now: Timestamp) -> [Finding] {
     reasons.map(Finding.unready) + (refusedReload.map { [.reload($0, now: now)] } ?? [])
       + (needsRestart.isEmpty ? [] : [.restart(needsRestart)])
+      + (backup.map { Finding.scheduled($0, now: now) } ?? [])
   }
 
   /// Whether receiptd is ready, its disk, its configuration, and its proxy, if it has one. The reasons why it
@@ -134,6 +135,42 @@ extension Finding {
       since: report?.at.advanced(by: limit) ?? now, alert: .backupOld(over: limit),
       value: age?.inSeconds ?? 0,
       commands: commands)
+  }
+
+  /// What is wrong with the scheduled backups.
+  /// - Parameter alert: of the alert that reports it.
+  public static func scheduled(
+    _ backup: HealthReport.Backup, alert: AlertCondition? = nil, now: Timestamp
+  ) -> [Finding] {
+    let command = "receiptctl db backup FILE"
+    let last = backup.lastAt.map { "the newest copy is \(words(seconds: seconds(from: $0, to: now))) old" }
+    let age = now.duration(since: backup.lastAt ?? backup.since)
+    var found: [Finding] = []
+    if let fault = backup.fault {
+      found.append(
+        Finding(
+          .failure, .backup, "The scheduled backup fails", .soon,
+          "the scheduled backup fails: \(fault.reason); \(last ?? "there is no copy yet")",
+          next: "receiptd tries again every 10 minutes, and after: receiptctl reload. To make a copy "
+            + "elsewhere: \(command)",
+          since: fault.since, alert: alert, value: age.inSeconds, commands: [command]))
+    } else if age > backup.every * 2 {
+      found.append(
+        Finding(
+          .failure, .backup, "The scheduled backup is late", .soon,
+          "the scheduled backup is late: \(last ?? "there is no copy yet")",
+          next: "See receiptd's log, and whether the folder's disk is slow. To make a copy: \(command)",
+          since: now - age + backup.every * 2, alert: alert, value: age.inSeconds, commands: [command]))
+    }
+    if let fault = backup.programFault {
+      found.append(
+        Finding(
+          .failure, .backup, "the program of backup.then fails: \(fault.reason)",
+          next: "The copy is only in its folder. Correct the program, and run it with the copy's path; the "
+            + "next backup runs it again",
+          since: fault.since, alert: alert))
+    }
+    return found
   }
 
   /// - Parameters:

@@ -24,6 +24,7 @@ public final class HealthMonitor: Sendable {
     var freeBytes: Int64?
     var receivers: [String: HealthReport.Receiver] = [:]
     var associations: [BrokenAssociation] = []
+    var backup: HealthReport.Backup?
     var stored: (report: HealthReport, at: MonotonicInstant)?
   }
 
@@ -61,7 +62,7 @@ public final class HealthMonitor: Sendable {
         counts.growth(within: RecentCounts.windowMax, now: state.lookedAt)
       }
       (report.freeBytes, report.receivers) = (state.freeBytes, state.receivers)
-      report.associations = state.associations
+      (report.associations, report.backup) = (state.associations, state.backup)
       report.refusedWebhooks = Metrics.refusals(growth(state.refused))
       report.acceptedWebhooks = Metrics.accepted(growth(state.accepted))
       report.refusedContexts = Metrics.clientRefusals(growth(state.clients))
@@ -128,9 +129,22 @@ public final class HealthMonitor: Sendable {
     state.withLock { $0.associations = associations }
   }
 
-  /// Adds what an earlier process stored about the receivers of alerts.
+  /// Records what became of the scheduled backups.
+  public func backup(_ change: (inout HealthReport.Backup?) -> Void) {
+    state.withLock { change(&$0.backup) }
+  }
+
+  /// Adds what an earlier process stored about the receivers of alerts, and about a program that got no copy
+  /// since.
   public func restore(_ earlier: HealthReport) {
-    state.withLock { $0.receivers.merge(earlier.receivers) { own, _ in own } }
+    let hasBackups = configuration.backup != nil
+    state.withLock { state in
+      state.receivers.merge(earlier.receivers) { own, _ in own }
+      guard hasBackups, let backup = earlier.backup else { return }
+      if state.backup == nil { state.backup = .init(every: backup.every, since: backup.since) }
+      let own = state.backup?.programFault
+      state.backup?.programFault = own ?? backup.programFault
+    }
   }
 
   /// Records that the last report was not stored: the next check returns another one.

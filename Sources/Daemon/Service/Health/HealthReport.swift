@@ -53,6 +53,29 @@ public struct HealthReport: Sendable, Equatable {
     public init(at: Timestamp, faults: [String]) { (self.at, self.faults) = (at, faults) }
   }
 
+  /// The scheduled backups.
+  public struct Backup: Sendable, Equatable {
+    /// What fails, until it succeeds.
+    public struct Fault: Sendable, Equatable {
+      public var since: Timestamp
+      public var reason: String
+
+      public init(since: Timestamp, reason: String) { (self.since, self.reason) = (since, reason) }
+    }
+
+    public var every: Duration
+    /// Since when they are scheduled, as far as known.
+    public var since: Timestamp
+    /// When the newest copy was made; nil if there is none.
+    public var lastAt: Timestamp?
+    /// Why no copy is made.
+    public var fault: Fault?
+    /// Why the program that gets the copies fails.
+    public var programFault: Fault?
+
+    public init(every: Duration, since: Timestamp) { (self.every, self.since) = (every, since) }
+  }
+
   /// The longest time between two stored reports of a running receiptd.
   static let interval: Duration = .seconds(60)
   /// An older report means that its receiptd does not run, is stuck, or cannot write.
@@ -100,6 +123,9 @@ public struct HealthReport: Sendable, Equatable {
   /// The association files that are not as configured, and the copies of them.
   public var associations: [BrokenAssociation] = []
 
+  /// Nil if none are scheduled.
+  public var backup: Backup?
+
   public init(at: Timestamp, version: String, startedAt: Timestamp, configuredAt: Timestamp) {
     (self.at, self.version, self.startedAt, self.configuredAt) = (at, version, startedAt, configuredAt)
   }
@@ -123,6 +149,7 @@ public struct HealthReport: Sendable, Equatable {
       || Set(processorTroubles.keys) != Set(older.processorTroubles.keys)
       || troubledDestinations != older.troubledDestinations
       || associations.map(\.url) != older.associations.map(\.url)
+      || backup?.fault != older.backup?.fault || backup?.programFault != older.backup?.programFault
   }
 
   private var troubledDestinations: [AppDestination] {
@@ -197,6 +224,7 @@ extension HealthReport {
     }
     return json.adding("refused_webhooks", .array(refused)).adding("accepted_webhooks", .array(accepted))
       .adding("association_faults", .array(associations.map(\.json)))
+      .adding("backup", backup?.json ?? .null)
   }
 
   private static func json(_ reasons: [String: Int64]) -> JSONValue {
@@ -230,6 +258,7 @@ extension HealthReport {
     processorTroubles = Self.troubles(value["processor_troubles_last_hour"])
     proxy = value["proxy"]?.stringValue
     for contact in value["destinations"]?.elements ?? [] { add(contact) }
+    backup = Backup(json: value["backup"])
     associations = (value["association_faults"]?.elements ?? []).compactMap(BrokenAssociation.init(json:))
     if case .object(let apps)? = value["refused_contexts_last_hour"] {
       for app in apps { refusedContexts[AppSlug(app.name)] = Self.counts(app.value) }
@@ -290,7 +319,32 @@ extension HealthReport {
     }
   }
 
-  private static func time(_ value: JSONValue?) -> Timestamp? {
+  fileprivate static func time(_ value: JSONValue?) -> Timestamp? {
     value?.stringValue.flatMap(RFC3339.unixMilliseconds(parsing:)).map(Timestamp.init(unixMilliseconds:))
+  }
+}
+
+extension HealthReport.Backup {
+  fileprivate var json: JSONValue {
+    func shown(_ fault: Fault?) -> JSONValue {
+      fault.map { ["since": .time($0.since), "reason": .string($0.reason)] } ?? .null
+    }
+    return [
+      "every_ms": .integer(every.milliseconds), "since": .time(since),
+      "last_at": .optional(lastAt?.rfc3339), "fault": shown(fault), "program_fault": shown(programFault),
+    ]
+  }
+
+  fileprivate init?(json: JSONValue?) {
+    guard let json, case .integer(let every)? = json["every_ms"],
+      let since = HealthReport.time(json["since"])
+    else { return nil }
+    self.init(every: .milliseconds(every), since: since)
+    func fault(_ value: JSONValue?) -> Fault? {
+      guard let since = HealthReport.time(value?["since"]) else { return nil }
+      return Fault(since: since, reason: value?["reason"]?.stringValue ?? "")
+    }
+    lastAt = HealthReport.time(json["last_at"])
+    (self.fault, programFault) = (fault(json["fault"]), fault(json["program_fault"]))
   }
 }

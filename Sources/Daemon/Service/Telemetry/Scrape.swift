@@ -107,6 +107,10 @@ public struct Scrape {
       [([], Double(listener.longPolls))])
     text.gauge("receiptd_ready", "1 while receiptd can store requests.", [([], isReady ? 1 : 0)])
     writeStorage(to: &text)
+    text.gauge(
+      "receiptd_last_backup_timestamp_seconds",
+      "When the last recorded backup was made, in Unix time. No sample without one.",
+      try reader.serviceReport(.backup).map { [([], Double($0.at.unixMilliseconds) / 1000)] } ?? [])
     text.gauge("receiptd_build_info", "The running version.", [([("version", Version.number)], 1)])
     Self.writeProcess(ProcessStatistics.current(), to: &text)
     return text.text

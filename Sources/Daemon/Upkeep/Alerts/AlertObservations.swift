@@ -12,6 +12,8 @@ internal import Store
 struct AlertObservations {
   /// Nil unless the last reload was refused.
   var refusedReload: HealthReport.RefusedReload?
+  /// Nil if no backups are scheduled.
+  var backup: HealthReport.Backup?
   /// The apps whose backlog grows, with its size.
   var growing: [AppSlug: Int64] = [:]
   /// The last event of each app that gets none, although events are usual.

@@ -142,7 +142,8 @@ struct AlertWatch {
   private mutating func observe(
     _ alerts: [Configuration.Alert], now: Timestamp, monotonic: MonotonicInstant
   ) throws(StoreFault) -> AlertObservations {
-    var observed = AlertObservations(refusedReload: sources.health?.report(now: now).refusedReload)
+    let health = sources.health?.report(now: now)
+    var observed = AlertObservations(refusedReload: health?.refusedReload, backup: health?.backup)
     unreadable.record(sources.metrics.unreadableReceipts.snapshot(), now: monotonic)
     observed.unreadable = unreadable.apps(now: monotonic)
     observed.certificates = sources.metrics.certificates.all
@@ -312,7 +313,9 @@ extension AlertWatch.Findings {
       return .disk(free: freeBytes, limit: limit, isFull: isDiskFull, now: now)
     case .database: return database
     case .reloadRefused: return observed.refusedReload.map { .reload($0, now: now) }
-    case .backupOld(let limit): return .backup(backup, limit: limit, now: now)
+    case .backupOld(let limit):
+      return .backup(backup, limit: limit, now: now)
+        ?? observed.backup.flatMap { Finding.scheduled($0, alert: condition, now: now).first }
     case .certificateExpires(let limit):
       return .listenerCertificate(
         observed.certificates[.listener], file: observed.listenerFile, limit: limit, now: now)

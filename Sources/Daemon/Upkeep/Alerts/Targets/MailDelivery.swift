@@ -19,8 +19,6 @@ public final class MailDelivery {
   private static let temporaryFailure: Int32 = 75
   /// The pause between two steps.
   public static let stepPause: Duration = .milliseconds(20)
-  /// The variables that a program gets, if they are set: no other, because secrets may be among them (R7).
-  private static let variables = ["HOME", "LOGNAME", "USER"]
 
   private let process: Subprocess
   private let startedAt: MonotonicInstant
@@ -29,9 +27,8 @@ public final class MailDelivery {
   /// Starts the program.
   /// - Throws: `SystemError` if it cannot be run.
   public init(_ mail: Mail, now: MonotonicInstant) throws(SystemError) {
-    var variables = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
-    for name in Self.variables { variables[name] = Environment.process[name] }
-    process = try Subprocess(mail.program, mail.arguments, variables: variables, input: mail.bytes)
+    process = try Subprocess(
+      mail.program, mail.arguments, variables: Subprocess.variables, input: mail.bytes)
     startedAt = now
   }
 
