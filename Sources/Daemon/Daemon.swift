@@ -94,6 +94,7 @@ public final class Daemon: Sendable {
         readiness: core.readiness, ledger: ledger, metrics: core.metrics,
         startedAt: Timestamp(unixMilliseconds: clock.wallMilliseconds),
         openFiles: ProcessLimits.openFiles, proxy: ProxySettings.ofProcess.text,
+        fileSystem: configuration.database.filePath.flatMap(FileSystemKind.remote),
         freeBytes: { engine.space.freeBytes })
       adminServer = try Listeners.admin(configuration, core, services, health, sockets)
       do throws(DaemonError) {

@@ -53,6 +53,7 @@ import Testing
     report.generation = 7
     report.backup = .init(every: .days(1), since: Self.now)
     report.backup?.lastAt = Self.now
+    report.fileSystem = "nfs"
     report.backup?.programFault = .init(since: Self.now, reason: "/copies/a.db: it exited with 3")
     report.loweredConnections = 832
     report.proxy = "proxy.example:3128 (not for: .internal)"
@@ -83,6 +84,14 @@ import Testing
     #expect((few.webhookConnections, few.longPolls) == (5, 7))
     #expect(Self.monitor(Readiness(), openFiles: 1024).report(now: Self.now).loweredConnections == 832)
     #expect(Self.monitor(Readiness(), openFiles: 4096).report(now: Self.now).loweredConnections == nil)
+  }
+
+  @Test("A database file on a network file system is a finding")
+  func networkFileSystem() {
+    var report = Self.report()
+    report.fileSystem = "nfs"
+    #expect(Self.findings(report).map(\.level) == [.warning])
+    #expect(Self.findings(report).first?.title == "The database file is on a network file system")
   }
 
   @Test("The proxy and the receipts that fail alone are reported; the first such receipt is news")

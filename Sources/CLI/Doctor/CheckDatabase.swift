@@ -82,6 +82,10 @@ enum DatabaseStateCheck: DoctorCheck {
           "the file has \(file.links) names; opened by another name its log is lost",
           next: "Remove the other names: find / -xdev -samefile \(ShellWord.quoted(path))"))
     }
+    // receiptd reports it, if it runs.
+    if scene.health?.report == nil, let kind = FileSystemKind.remote(at: path) {
+      findings.append(.remote(fileSystem: kind))
+    }
     if let log = DiskSpace.fileBytes(at: path + "-wal"), log > logBytesMax {
       findings.append(
         warning(

@@ -97,6 +97,11 @@ public final class SQLiteEngine: StoreEngine {
           + "find / -xdev -samefile PATH",
         ["file": lock.path, "names": String(file.links)])
     }
+    if let kind = FileSystemKind.remote(at: lock.path) {
+      log.warning(
+        "the database file is on a network file system, whose locks and syncs cannot be relied on, so it can "
+          + "be damaged: move it to a local disk", ["file": lock.path, "file_system": kind])
+    }
     let hasEndedWell = forgetUnsynced(lock.path)
     // Only after the lock: opening a database under another name creates a second log.
     if Database.isMigrationDue(path: lock.path) { onMigration() }

@@ -1,6 +1,7 @@
 // Reserved disk space. When the disk is full, the reserve is released so that essential writes continue.
 // Thread-safe.
 
+internal import CLibC
 internal import Glibc
 
 /// Whether the space is reserved.
@@ -90,5 +91,31 @@ public enum DiskSpace {
     var file = stat()
     guard unsafe stat(path, &file) == 0 else { return nil }
     return Int64(file.st_size)
+  }
+}
+
+// MARK: - FileSystemKind
+
+// Whether a file system is of another machine or another process (statfs(2)). Thread-safe.
+
+/// The kinds of file systems that a database must not be on.
+public enum FileSystemKind {
+  /// The name of the network file system, or that of another process, at a path; nil for any other.
+  public static func remote(at path: String) -> String? { type(at: path).flatMap(remote(type:)) }
+
+  /// `f_type` of statfs(2).
+  static func type(at path: String) -> UInt32? {
+    var found = statfs()
+    guard !path.utf8.contains(0), unsafe statfs(path, &found) == 0 else { return nil }
+    return UInt32(truncatingIfNeeded: found.f_type)
+  }
+
+  static func remote(type: UInt32) -> String? {
+    switch type {
+    case 0x6969: "nfs"
+    case 0x517B, 0xFE53_4D42, 0xFF53_4D42: "cifs"
+    case 0x6573_5546: "fuse"
+    default: nil
+    }
   }
 }

@@ -13,6 +13,7 @@ extension HealthReport {
     reasons.map(Finding.unready) + (refusedReload.map { [.reload($0, now: now)] } ?? [])
       + (needsRestart.isEmpty ? [] : [.restart(needsRestart)])
       + (backup.map { Finding.scheduled($0, now: now) } ?? [])
+      + (fileSystem.map { [Finding.remote(fileSystem: $0)] } ?? [])
   }
 
   /// Whether receiptd is ready, its disk, its configuration, and its proxy, if it has one. The reasons why it
@@ -135,6 +136,17 @@ extension Finding {
       since: report?.at.advanced(by: limit) ?? now, alert: .backupOld(over: limit),
       value: age?.inSeconds ?? 0,
       commands: commands)
+  }
+
+  /// The database file is on a network file system.
+  public static func remote(fileSystem: String) -> Finding {
+    let command = "receiptctl db copy --to env:DATABASE_URL"
+    return Finding(
+      .warning, .database, "The database is on a network file system", .soon,
+      "the database file is on a network file system (\(fileSystem)): its locks and syncs cannot be relied "
+        + "on, so the file can be damaged",
+      next: "Move it to a local disk while receiptd is stopped, or to PostgreSQL: \(command)",
+      commands: [command])
   }
 
   /// What is wrong with the scheduled backups.

@@ -35,14 +35,18 @@ public final class HealthMonitor: Sendable {
   private let startedAt: Timestamp
   private let openFiles: Int?
   private let proxy: String?
+  private let fileSystem: String?
   private let state = Monitor(State())
 
-  /// - Parameter openFiles: how many files the process may open; nil if there is no limit.
+  /// - Parameters:
+  ///   - openFiles: how many files the process may open; nil if there is no limit.
+  ///   - fileSystem: the network file system that the database file is on; nil if its disk is local.
   public init(
     readiness: Readiness, ledger: ConfigurationLedger, metrics: Metrics, startedAt: Timestamp,
-    openFiles: Int? = nil, proxy: String? = nil, freeBytes: @escaping @Sendable () -> Int64?
+    openFiles: Int? = nil, proxy: String? = nil, fileSystem: String? = nil,
+    freeBytes: @escaping @Sendable () -> Int64?
   ) {
-    self.proxy = proxy
+    (self.proxy, self.fileSystem) = (proxy, fileSystem)
     (self.readiness, self.ledger, self.metrics) = (readiness, ledger, metrics)
     (self.startedAt, self.openFiles, self.freeBytes) = (startedAt, openFiles, freeBytes)
   }
@@ -70,6 +74,7 @@ public final class HealthMonitor: Sendable {
       report.processorTroubles = Metrics.troubles(growth(state.troubled))
     }
     (report.proxy, report.destinations) = (proxy, metrics.contacts.all)
+    report.fileSystem = fileSystem
     report.configurationDigest = current.digest
     let limits = current.configuration.limits
     let served = limits.fitting(openFiles: openFiles).connections

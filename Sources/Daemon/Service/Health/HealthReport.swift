@@ -125,6 +125,8 @@ public struct HealthReport: Sendable, Equatable {
 
   /// Nil if none are scheduled.
   public var backup: Backup?
+  /// The network file system that the database file is on; nil if its disk is local.
+  public var fileSystem: String?
 
   public init(at: Timestamp, version: String, startedAt: Timestamp, configuredAt: Timestamp) {
     (self.at, self.version, self.startedAt, self.configuredAt) = (at, version, startedAt, configuredAt)
@@ -224,7 +226,7 @@ extension HealthReport {
     }
     return json.adding("refused_webhooks", .array(refused)).adding("accepted_webhooks", .array(accepted))
       .adding("association_faults", .array(associations.map(\.json)))
-      .adding("backup", backup?.json ?? .null)
+      .adding("backup", backup?.json ?? .null).adding("file_system", .optional(fileSystem))
   }
 
   private static func json(_ reasons: [String: Int64]) -> JSONValue {
@@ -259,6 +261,7 @@ extension HealthReport {
     proxy = value["proxy"]?.stringValue
     for contact in value["destinations"]?.elements ?? [] { add(contact) }
     backup = Backup(json: value["backup"])
+    fileSystem = value["file_system"]?.stringValue
     associations = (value["association_faults"]?.elements ?? []).compactMap(BrokenAssociation.init(json:))
     if case .object(let apps)? = value["refused_contexts_last_hour"] {
       for app in apps { refusedContexts[AppSlug(app.name)] = Self.counts(app.value) }
