@@ -39,16 +39,36 @@ public struct ConfigurationSnapshot: Sendable {
       else { continue }
       keys.append(entry.path)
     }
-    for key in Set(files.keys).union(newer.files.keys).sorted()
-    where files[key] != newer.files[key] && !keys.contains(key) { keys.append(key) }
+    let readAgain = readAgain(by: newer)
+    for key in files.keys.sorted()
+    where readAgain.contains(key) && files[key] != newer.files[key] && !keys.contains(key) {
+      keys.append(key)
+    }
     keys += hiddenDifferences(to: newer, known: keys)
-    return (keys.filter { !Self.isFixed($0) }, keys.filter(Self.isFixed))
+    let isFixed = { (key: String) in !readAgain.contains(key) && Self.isFixed(key) }
+    return (keys.filter { !isFixed($0) }, keys.filter(isFixed))
   }
 
-  /// Whether a key is used only at the start.
+  /// Whether a key of the outermost object is used only at the start.
   private static func isFixed(_ path: String) -> Bool {
     let name = path.prefix { $0 != "." && $0 != "[" }
     return ConfigurationReference.keys.contains { $0.name == name && $0.needsRestart }
+  }
+
+  /// What a reload applies although its section is fixed: the certificate of a listener that has one, and
+  /// another password in the file of the database's URL.
+  private func readAgain(by newer: ConfigurationSnapshot) -> Set<String> {
+    var keys: Set<String> = []
+    if configuration.listen.tls != nil, newer.configuration.listen.tls != nil {
+      keys = ["listen.tls.certificate", "listen.tls.key"]
+    }
+    if let old = configuration.database.url, let new = newer.configuration.database.url,
+      case .file = new.secret.source, old.secret.source == new.secret.source,
+      old.description == new.description
+    {
+      keys.insert("database")
+    }
+    return keys
   }
 
   /// Changes in values that are printed redacted, such as the query of a URL. Each is reported by the key of

@@ -98,7 +98,7 @@ public final class Daemon: Sendable {
         freeBytes: { engine.space.freeBytes })
       adminServer = try Listeners.admin(configuration, core, services, health, sockets)
       do throws(DaemonError) {
-        alerter = try Self.alerter(plan, core, health, log, clock, configuration.listen.tls?.certificatePath)
+        alerter = try Self.alerter(plan, core, health, log, clock)
         publicServer = try Listeners.public(configuration, core, services, sockets)
         core.use(publicServer.load)
         backups = Self.backups(configuration, core, health, log, clock)
@@ -156,27 +156,30 @@ public final class Daemon: Sendable {
 
   /// The alerter has its own connection and transfers.
   private static func alerter(
-    _ plan: AlertPlan, _ core: RelayCore, _ health: HealthMonitor, _ log: Log, _ clock: any Clock,
-    _ listenerCertificate: String?
+    _ plan: AlertPlan, _ core: RelayCore, _ health: HealthMonitor, _ log: Log, _ clock: any Clock
   ) throws(DaemonError) -> Alerter {
     let sources = AlertSources(
       metrics: core.metrics, committer: core.committer,
       freeBytes: { [engine = core.engine] in engine.space.freeBytes },
       unreadiness: { [readiness = core.readiness] in readiness.reasons().map(\.text) },
-      health: health, database: { [engine = core.engine] in engine.troubles.map(ReadinessReason.init) },
-      listenerCertificate: listenerCertificate)
+      health: health, database: { [engine = core.engine] in engine.troubles.map(ReadinessReason.init) })
     return Alerter(
       plan, sources: sources, transport: try transport(Alerter.transfersMax),
       reader: try RelayCore.reader(core.engine),
       dependencies: Dependencies(log: log, clock: core.instance?.clock ?? clock), ownership: core.ownership)
   }
 
-  /// Installs new apps and settings, all of them or none. Listeners, limits and the database do not change
-  /// until a restart.
+  /// Installs new apps and settings, all of them or none. Listeners, except for the certificate, limits and
+  /// the database do not change until a restart.
   /// - Throws: `Fault`; then nothing has changed.
   func reload(_ configuration: Configuration) throws {
     let plan = try AlertPlan(configuration)
+    let identity = try Listeners.nextIdentity(configuration, of: publicServer)
     try core.reload(configuration)
+    if let identity {
+      publicServer.use(identity)
+      Listeners.note(identity.identity, core.metrics)
+    }
     alerter.use(plan)
     backups?.use(configuration.backup)
   }
@@ -209,7 +212,8 @@ public final class Daemon: Sendable {
 
 extension Daemon {
   /// Reads the configuration and applies it completely, or keeps the previous one. Logs the result and stores
-  /// it in the database. Listeners, limits, log and database do not change until a restart.
+  /// it in the database. Listeners, except for the certificate, limits, log and database do not change until a
+  /// restart.
   /// - Parameter path: of the configuration file.
   @discardableResult public func reload(path: String) -> ReloadReport {
     // Set before the file is read: this reload answers every request made before it.

@@ -44,9 +44,7 @@ enum Listeners {
           "served": String(settings.connections),
         ])
     }
-    if let pem = settings.tls?.certificatePEM, let certificate = try? Certificate(pem: Array(pem.utf8)) {
-      services.metrics.certificates.note(Timestamp(unixMilliseconds: certificate.expiresAt), of: .listener)
-    }
+    if let identity = settings.tls { note(identity, services.metrics) }
     return try server(settings, routes, services.log)
   }
 
@@ -110,24 +108,53 @@ enum Listeners {
     settings.discardedBodyBytesMax = discardedBodyBytesMax
     // Room for four bodies of the largest configured size, two of them from one address.
     settings.bodyBytesTotalMax = max(settings.bodyBytesTotalMax, 4 * configuration.limits.webhookBodyBytes)
-    if let tls = configuration.listen.tls {
-      settings.tls = .init(
-        certificatePEM: try pem(tls.certificatePath, key: "listen.tls.certificate"),
-        keyPEM: try pem(tls.keyPath, key: "listen.tls.key"))
+    do throws(Fault) {
+      settings.tls = try configuration.listen.tls.map(identity)
+    } catch {
+      throw .configuration(error)
     }
     return settings
   }
 
-  private static func pem(_ path: String, key: String) throws(DaemonError) -> String {
-    do {
-      let content = try FileReading.content(of: path, bytesMax: ConfigurationLimits.pemFileBytesMax)
-      if let text = String(validating: content.bytes, as: UTF8.self) { return text }
-      throw DaemonError.configuration(Fault(path: key, message: "the file is not text"))
-    } catch let error as SystemError {
-      throw .configuration(Fault(path: key, message: "cannot be read: \(error.reason)"))
+  /// The certificate and the key that their files have now.
+  private static func identity(
+    _ tls: Configuration.TLS
+  ) throws(Fault) -> ServerConfiguration.Identity {
+    .init(
+      certificatePEM: try pem(tls.certificatePath, key: "listen.tls.certificate"),
+      keyPEM: try pem(tls.keyPath, key: "listen.tls.key"))
+  }
+
+  private static func pem(_ path: String, key: String) throws(Fault) -> String {
+    let content: FileContent
+    do throws(SystemError) {
+      content = try FileReading.content(of: path, bytesMax: ConfigurationLimits.pemFileBytesMax)
     } catch {
-      throw .configuration(Fault(path: key, message: "the file is not text"))
+      throw Fault(path: key, message: "cannot be read: \(error.reason)")
     }
+    guard let text = String(validating: content.bytes, as: UTF8.self) else {
+      throw Fault(path: key, message: "the file is not text")
+    }
+    return text
+  }
+
+  /// The certificate and the key for a reload; nil if the listener has them already, or no TLS.
+  static func nextIdentity(
+    _ configuration: Configuration, of server: Server
+  ) throws(Fault) -> NextIdentity? {
+    guard let tls = configuration.listen.tls else { return nil }
+    let identity = try identity(tls)
+    do throws(ServerError) {
+      return try server.prepare(identity)
+    } catch {
+      throw Fault(
+        path: "listen.tls", message: "cannot be used (\(error)); see that the key belongs to the certificate")
+    }
+  }
+
+  static func note(_ identity: ServerConfiguration.Identity, _ metrics: Metrics) {
+    guard let certificate = try? Certificate(pem: Array(identity.certificatePEM.utf8)) else { return }
+    metrics.certificates.note(Timestamp(unixMilliseconds: certificate.expiresAt), of: .listener)
   }
 
   private static func server(

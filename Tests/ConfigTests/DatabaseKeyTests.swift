@@ -199,6 +199,21 @@ import Testing
     #expect(try fixed("env:A", "env:A").isEmpty)
   }
 
+  @Test("Another password in the file of the URL is applied by a reload, another host needs a restart")
+  func changedPassword() throws {
+    let folder = try TestFolder()
+    let path = try folder.write(Self.url)
+    func snapshot(_ url: String) throws -> ConfigurationSnapshot {
+      try folder.write(url)
+      return ConfigurationSnapshot(try load("file:\(path)").configuration)
+    }
+    let before = try snapshot(Self.url)
+    let password = try before.changes(to: snapshot("postgres://receiptd:other@db/receipts"))
+    #expect(password.reloadable == ["database"])
+    #expect(password.fixed.isEmpty)
+    #expect(try before.changes(to: snapshot("postgres://receiptd:other@db2/receipts")).fixed == ["database"])
+  }
+
   @Test("The place of the database is known although the rest of the file is faulty")
   func placeOnly() throws {
     let folder = try TestFolder()

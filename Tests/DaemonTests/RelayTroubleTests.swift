@@ -242,7 +242,7 @@ import Testing
       let first = try bench.pass(.minutes(1), &run)
       #expect(first.map(\.notice) == ["certificate_expires<14d - firing"])
       #expect(first.first?["summary"] == "the certificate of the public listener expires in 12d")
-      #expect(first.first?["commands"] == ["systemctl restart receiptd"])
+      #expect(first.first?["commands"] == ["receiptctl reload"])
       bench.clock.advance(.days(15))
       let second = try bench.pass(.minutes(1), &run)
       #expect(

@@ -10,6 +10,16 @@ import Testing
     _ body: (Server, String) throws -> Void
   ) throws {
     let folder = try TestFolder()
+    let identity = try makeIdentity(in: folder)
+    let server = try application.serve { configuration in
+      configuration.tls = identity
+      change(&configuration)
+    }
+    defer { server.stop(grace: .seconds(1)) }
+    try body(server, folder.path)
+  }
+
+  private func makeIdentity(in folder: TestFolder) throws -> ServerConfiguration.Identity {
     let made = try ShellRun([
       "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
       "-days", "2",
@@ -17,14 +27,7 @@ import Testing
       "-keyout", folder.file("key.pem"), "-out", folder.file("certificate.pem"),
     ])
     try #require(made.code == 0, "\(made.output)")
-    let identity = ServerConfiguration.Identity(
-      certificatePEM: folder.content("certificate.pem"), keyPEM: folder.content("key.pem"))
-    let server = try application.serve { configuration in
-      configuration.tls = identity
-      change(&configuration)
-    }
-    defer { server.stop(grace: .seconds(1)) }
-    try body(server, folder.path)
+    return .init(certificatePEM: folder.content("certificate.pem"), keyPEM: folder.content("key.pem"))
   }
 
   private func curl(_ server: Server, _ directory: String, _ more: String...) throws -> ShellRun {
@@ -50,6 +53,35 @@ import Testing
       #expect(result.output == "POST /a%2Fb hello 200")
     }
     threads.withLock { $0 }.forEach { $0.join() }
+  }
+
+  /// The head of the answer to another request on a connection.
+  private func ask(_ connection: PipedProcess) -> [String] {
+    connection.feed(Array("GET /a HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+    var lines: [String] = []
+    while let line = connection.line(), line != "\r" { lines.append(line) }
+    return lines
+  }
+
+  @Test("Another certificate serves new connections, a kept one ends, and a bad one changes nothing")
+  func nextIdentity() throws {
+    let other = try TestFolder()
+    let next = try makeIdentity(in: other)
+    try serve(.echo()) { server, first in
+      let kept = try PipedProcess(
+        ["openssl", "s_client", "-quiet", "-connect", "127.0.0.1:\(server.port)"], showsErrors: false)
+      #expect(!ask(kept).contains { $0.hasPrefix("Connection: close") })
+      #expect(throws: ServerError.self) {
+        try server.prepare(.init(certificatePEM: next.certificatePEM, keyPEM: "none"))
+      }
+      #expect(try curl(server, first).code == 0)
+      server.use(try #require(try server.prepare(next)))
+      #expect(try server.prepare(next) == nil, "it is in use already")
+      #expect(try curl(server, other.path).code == 0)
+      #expect(try curl(server, first).code == 60, "curl: the certificate is not known")
+      #expect(ask(kept).contains { $0.hasPrefix("Connection: close") })
+      #expect(kept.line() == nil)
+    }
   }
 
   @Test("TLS before 1.2 is refused")

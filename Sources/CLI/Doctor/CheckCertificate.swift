@@ -13,7 +13,7 @@ internal import Upkeep
 /// The certificate of the public listener.
 enum CertificateCheck: DoctorCheck {
   static let subject = Finding.Check.certificate
-  private static let renew = "Renew it, then: systemctl restart receiptd"
+  private static let renew = "Renew it, then: receiptctl reload"
   private static let bytesMax = 1 << 20
 
   static func findings(_ scene: DoctorScene) -> [Finding] {
@@ -26,7 +26,7 @@ enum CertificateCheck: DoctorCheck {
       return [
         failure(
           "cannot read \(tls.certificatePath) or \(tls.keyPath) (\(error.reason))",
-          next: "Let receiptd's user read both, then: systemctl restart receiptd")
+          next: "Let receiptd's user read both, then: receiptctl reload")
       ]
     }
     guard let certificate = try? Certificate(pem: pem) else {
@@ -47,7 +47,7 @@ enum CertificateCheck: DoctorCheck {
     return [
       warning(
         "of the public listener is not for \(other), the origin of an app",
-        next: "Unless a proxy has its own certificate, add the name. Then: systemctl restart receiptd")
+        next: "Unless a proxy has its own certificate, add the name. Then: receiptctl reload")
     ]
   }
 }

@@ -21,7 +21,8 @@ extension Configuration {
         .key("port", \.port, .port, "Listen port. With 0 the system chooses one."),
         .optional(
           "tls", \.tls, .section(Configuration.TLS.section),
-          "TLS certificate and key, unless a proxy in front of receiptd terminates TLS."),
+          "TLS certificate and key, unless a proxy in front of receiptd terminates TLS. A reload reads both "
+            + "again."),
         .key(
           "proxies", \.proxies,
           .list(of: .network, count: ConfigurationLimits.proxies, "addresses"),

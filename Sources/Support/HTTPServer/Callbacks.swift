@@ -116,7 +116,8 @@ extension Response {
     }
     // libmicrohttpd 0.9.75 would send the end of a chunked body after the answer to HEAD, too.
     if stream != nil, connection.isHead { _ = unsafe CMicroHTTPD_endConnection(made) }
-    if closesConnection || core.isStopping || connection.mustClose {
+    let isOfEarlierIdentity = connection.identityNumber != core.identityNumber
+    if closesConnection || core.isStopping || isOfEarlierIdentity || connection.mustClose {
       _ = unsafe MHD_add_response_header(made, "Connection", "close")
     }
     if sendableStatus != status { core.log("status \(status) sent as \(sendableStatus)") }

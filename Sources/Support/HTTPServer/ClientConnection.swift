@@ -20,11 +20,14 @@ internal import Platform
   /// The group for the limit of connections per client; nil when the client is not limited.
   let limitedGroup: AddressGroup?
   let handle: OpaquePointer
+  /// `Core.identityNumber` when it began.
+  let identityNumber: Int
   let state: Monitor<ConnectionState>
 
   /// - Parameter admission: nil for a connection that counts no more (`Registry.forgetUnserved`).
   init(core: Core, handle: OpaquePointer, _ admission: Core.Admission?) {
     self.core = core
+    identityNumber = core.identityNumber
     unsafe self.handle = unsafe handle
     let descriptor = unsafe CMicroHTTPD_socket(handle)
     let address = unsafe admission?.address ?? PeerAddress.text(CMicroHTTPD_clientAddress(handle))

@@ -66,6 +66,7 @@ final class Core: Sendable {
   let count: ConnectionCount
   let requests = RequestCount()
   private let stopping = Atomic<Bool>(false)
+  private let identities = Atomic<Int>(0)
   private let draining = Atomic<Bool>(false)
 
   init(
@@ -85,6 +86,10 @@ final class Core: Sendable {
     get { stopping.load(ordering: .sequentiallyConsistent) }
     set { stopping.store(newValue, ordering: .sequentiallyConsistent) }
   }
+
+  /// Counts the certificates. A connection of an earlier one ends with its next answer.
+  var identityNumber: Int { identities.load(ordering: .sequentiallyConsistent) }
+  func noteNextIdentity() { identities.add(1, ordering: .sequentiallyConsistent) }
 
   /// No request may be suspended from now on.
   var isDraining: Bool {

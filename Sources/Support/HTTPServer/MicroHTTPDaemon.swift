@@ -13,9 +13,10 @@ internal import Platform
   private let options: UnsafeMutablePointer<CMicroHTTPDOptions>
   private let daemon: OpaquePointer
 
-  init(_ core: Core) throws(ServerError) {
-    if core.isEncrypted && MHD_is_feature_supported(.FEATURE_TLS) != .YES { throw .tlsUnavailable }
-    let options = unsafe Self.makeOptions(core)
+  /// - Parameter tls: nil for plain HTTP.
+  init(_ core: Core, _ tls: ServerConfiguration.Identity?) throws(ServerError) {
+    if tls != nil && MHD_is_feature_supported(.FEATURE_TLS) != .YES { throw .tlsUnavailable }
+    let options = unsafe Self.makeOptions(core, tls)
     do throws(ServerError) {
       unsafe daemon = try unsafe Self.start(core, options)
     } catch {
@@ -30,6 +31,11 @@ internal import Platform
   /// serve it, and then logs the reason (microhttpd.h, MHD_add_connection).
   func serve(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) {
     _ = unsafe MHD_add_connection(daemon, descriptor, address, size)
+  }
+
+  /// Whether it serves no connection.
+  var isUnused: Bool {
+    unsafe CMicroHTTPD_connectionCount(daemon) == 0
   }
 
   /// Closes all connections, waits for the daemon's threads and frees all memory. No connection may be
@@ -54,19 +60,21 @@ internal import Platform
     return unsafe daemon
   }
 
-  private static func makeOptions(_ core: Core) -> UnsafeMutablePointer<CMicroHTTPDOptions> {
+  private static func makeOptions(
+    _ core: Core, _ tls: ServerConfiguration.Identity?
+  ) -> UnsafeMutablePointer<CMicroHTTPDOptions> {
     let limits = core.limits
     let flags = [
       MHD_USE_EPOLL_INTERNAL_THREAD, MHD_ALLOW_SUSPEND_RESUME, MHD_USE_ITC, MHD_USE_ERROR_LOG,
       MHD_USE_NO_LISTEN_SOCKET,
-      core.isEncrypted ? MHD_USE_TLS : MHD_NO_FLAG,
+      tls == nil ? MHD_NO_FLAG : MHD_USE_TLS,
     ]
     var options = unsafe CMicroHTTPDOptions()
     unsafe options.flags = flags.reduce(0) { $0 | $1.rawValue }
     unsafe options.threads = UInt32(clamping: limits.threads)
     unsafe options.idleTimeoutSeconds = limits.idleTimeoutSeconds
     unsafe options.connectionMemory = max(1024, limits.headerBytesMax) + answerHeadBytes
-    if let tls = limits.tls {
+    if let tls {
       unsafe options.certificate = strdup(tls.certificatePEM)
       unsafe options.key = strdup(tls.keyPEM)
     }
@@ -90,5 +98,44 @@ internal import Platform
       unsafe Glibc.free(key)
     }
     unsafe options.deallocate()
+  }
+}
+
+// MARK: - DaemonSuccession
+
+// The daemons of one server, of which only the newest gets connections: libmicrohttpd cannot change the
+// certificate of a running daemon.
+
+/// The daemon for new connections, and earlier ones until theirs have ended. Thread-safe.
+final class DaemonSuccession: Sendable {
+  private struct State {
+    var current: MicroHTTPDaemon
+    var earlier: [MicroHTTPDaemon] = []
+  }
+
+  private let state: Monitor<State>
+
+  init(_ first: MicroHTTPDaemon) { state = Monitor(State(current: first)) }
+
+  /// As `MicroHTTPDaemon.serve`. Under the lock, so that no earlier daemon gets a connection.
+  func serve(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) {
+    state.withLock { unsafe $0.current.serve(descriptor, address, size) }
+  }
+
+  /// Serves new connections by another daemon.
+  func use(_ next: MicroHTTPDaemon) {
+    let unused = state.withLock { state in
+      let unused = state.earlier.filter(\.isUnused)
+      state.earlier.removeAll { earlier in unused.contains { $0 === earlier } }
+      state.earlier.append(state.current)
+      state.current = next
+      return unused
+    }
+    for daemon in unused { daemon.stop() }
+  }
+
+  /// As `MicroHTTPDaemon.stop`.
+  func stop() {
+    for daemon in state.withLock({ $0.earlier + [$0.current] }) { daemon.stop() }
   }
 }

@@ -22,7 +22,8 @@ public import Platform
   /// Internal for tests.
   let core: Core
   private let acceptor: Acceptor
-  private let daemon: MicroHTTPDaemon
+  private let daemons: DaemonSuccession
+  private let identity: Monitor<ServerConfiguration.Identity?>
   private let watcher: WorkerThread
   private let hangUpWatcher: WorkerThread
   private let phase = Monitor(Phase.running)
@@ -47,7 +48,8 @@ public import Platform
     let listener = try Listener(configuration)
     var undo = [listener.close]
     do throws(ServerError) {
-      let daemon = try MicroHTTPDaemon(core)
+      let daemon = try MicroHTTPDaemon(core, configuration.tls)
+      let daemons = DaemonSuccession(daemon)
       undo.append(daemon.stop)
       do throws(SystemError) {
         let watcher = try WorkerThread(name: "http-watcher") { core.watch() }
@@ -60,19 +62,36 @@ public import Platform
           hangUps.stop()
           hangUpWatcher.join()
         }
-        acceptor = try unsafe Acceptor(core, listener, warn: warn) { unsafe daemon.serve($0, $1, $2) }
+        acceptor = try unsafe Acceptor(core, listener, warn: warn) { unsafe daemons.serve($0, $1, $2) }
         self.watcher = watcher
         self.hangUpWatcher = hangUpWatcher
       } catch {
         throw .system(error)
       }
-      self.daemon = daemon
+      self.daemons = daemons
     } catch {
       for step in undo.reversed() { step() }
       throw error
     }
     self.core = core
+    identity = Monitor(configuration.tls)
     port = listener.port
+  }
+
+  /// Checks a certificate and its key, and makes what `use` needs.
+  /// - Returns: nil if they are those in use, or if the server does not use TLS.
+  public func prepare(_ next: ServerConfiguration.Identity) throws(ServerError) -> NextIdentity? {
+    guard let current = identity.withLock({ $0 }), current != next else { return nil }
+    return NextIdentity(identity: next, daemon: try MicroHTTPDaemon(core, next))
+  }
+
+  /// Serves new connections with another certificate. Open ones end with their next answer. Not while the
+  /// server stops.
+  public func use(_ next: NextIdentity) {
+    guard let daemon = next.claim() else { return }
+    identity.withLock { $0 = next.identity }
+    daemons.use(daemon)
+    core.noteNextIdentity()
   }
 
   /// The bytes of `bodyBytesTotalMax` in use.
@@ -109,7 +128,7 @@ public import Platform
     // libmicrohttpd aborts the process if a connection is suspended when the daemon stops.
     core.isDraining = true
     for connection in core.connections { connection.abort() }
-    daemon.stop()
+    daemons.stop()
     core.stopWatching()
     core.hangUps.stop()
     watcher.join()
@@ -118,6 +137,27 @@ public import Platform
   }
 
   private static let lastAnswersTime: Duration = .seconds(1)
+}
+
+/// A certificate that a server can use. Thread-safe.
+public final class NextIdentity: Sendable {
+  public let identity: ServerConfiguration.Identity
+  private let daemon: Monitor<MicroHTTPDaemon?>
+
+  fileprivate init(identity: ServerConfiguration.Identity, daemon: MicroHTTPDaemon) {
+    self.identity = identity
+    self.daemon = Monitor(daemon)
+  }
+
+  /// The daemon, once.
+  fileprivate func claim() -> MicroHTTPDaemon? {
+    daemon.withLock { daemon in
+      defer { daemon = nil }
+      return daemon
+    }
+  }
+
+  deinit { claim()?.stop() }
 }
 
 /// The number of connections of a server and its limit.

@@ -6,7 +6,7 @@ public import Platform
 /// The addresses and limits of a server.
 public struct ServerConfiguration: Sendable {
   /// A certificate chain and its private key, both PEM text. The key is never printed.
-  public struct Identity: Sendable, CustomStringConvertible {
+  public struct Identity: Sendable, Equatable, CustomStringConvertible {
     public var certificatePEM: String
     public var keyPEM: String
 

@@ -193,16 +193,16 @@ extension Finding {
     _ expiresAt: Timestamp?, file: Timestamp?, limit: Duration, now: Timestamp
   ) -> Finding? {
     guard let expiresAt, expiresAt.duration(since: now) < limit else { return nil }
-    let restart = ReloadReport.restartCommand
+    let reload = "receiptctl reload"
     let isRenewed = file.map { $0 > expiresAt } ?? false
     return Finding(
       .warning, .certificate, certificateTitle, .soon,
       "the certificate of the public listener \(ends(expiresAt, now))",
       next: isRenewed
-        ? "The file of listen.tls.certificate has a newer one, which is used after: \(restart)"
-        : "Renew the certificate in the file of listen.tls.certificate, then run: \(restart)",
+        ? "The file of listen.tls.certificate has a newer one, which is used after: \(reload)"
+        : "Renew the certificate in the file of listen.tls.certificate, then run: \(reload)",
       since: expiresAt - limit, alert: .certificateExpires(within: limit),
-      value: expiresAt.duration(since: now).inSeconds, commands: [restart])
+      value: expiresAt.duration(since: now).inSeconds, commands: [reload])
   }
 
   /// - Parameter certificates: those of all places.

@@ -20,17 +20,14 @@ public struct AlertSources: Sendable {
   let unreadiness: @Sendable () -> [String]
   /// Makes the health report; nil if none is stored.
   var health: HealthMonitor?
-  /// The file of the public listener's certificate; nil if it has none.
-  var listenerCertificate: String?
   /// What is wrong with the database's files; empty if nothing is.
   var database: @Sendable () -> [ReadinessReason] = { [] }
 
   public init(
     metrics: Metrics, committer: Committer, freeBytes: @escaping @Sendable () -> Int64?,
     unreadiness: @escaping @Sendable () -> [String], health: HealthMonitor? = nil,
-    database: @escaping @Sendable () -> [ReadinessReason] = { [] }, listenerCertificate: String? = nil
+    database: @escaping @Sendable () -> [ReadinessReason] = { [] }
   ) {
-    self.listenerCertificate = listenerCertificate
     self.metrics = metrics
     self.committer = committer
     self.freeBytes = freeBytes
@@ -133,7 +130,9 @@ struct AlertWatch {
   /// When the certificate in the listener's file expires, read once a minute; nil if it cannot be read.
   private mutating func listenerFile(now: MonotonicInstant) -> Timestamp? {
     if let read = listenerFileRead, now.duration(since: read.at) < .minutes(1) { return read.expiresAt }
-    let expiresAt = sources.listenerCertificate.flatMap(ListenerCertificate.expiry)
+    let expiresAt = sources.health?.configuration.listen.tls.flatMap {
+      ListenerCertificate.expiry($0.certificatePath)
+    }
     listenerFileRead = (now, expiresAt)
     return expiresAt
   }

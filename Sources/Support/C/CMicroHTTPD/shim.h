@@ -71,6 +71,12 @@ static inline struct MHD_Daemon *CMicroHTTPD_start(struct CMicroHTTPDOptions *o)
       o->flags, 0, NULL, NULL, o->request, o->context, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
 }
 
+/// How many connections a daemon serves; -1 if that is not known.
+static inline long CMicroHTTPD_connectionCount(struct MHD_Daemon *daemon) {
+  const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+  return info ? (long)info->num_connections : -1;
+}
+
 /// The connection's file descriptor, or -1.
 static inline MHD_socket CMicroHTTPD_socket(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
