@@ -2,7 +2,9 @@
 
 import Domain
 import Formats
+import Partners
 import Store
+import TestSupport
 import Testing
 
 @testable import Config
@@ -77,6 +79,23 @@ import Testing
       + "cancel_url: 'https://a.example', prices: { gold: '1.00' }, deliver_to: ['webhook'] },"
     let faults = Samples.faults(Samples.text(app: Self.webhook + afterpay))
     #expect(faults.contains { $0.path == "apps.shop.afterpay.deliver_to" }, "\(faults)")
+  }
+
+  @Test("A webhook may have its own authorities, and a client certificate with its key")
+  func webhookCertificates() throws {
+    let folder = try TestFolder()
+    let pem = try folder.write("-----BEGIN CERTIFICATE-----\n")
+    func webhook(_ keys: String) -> String { Self.webhook.replacing(" },", with: ", \(keys) },") }
+    let all = webhook("ca: '\(pem)', certificate: '\(pem)', key: '\(pem)'")
+    let app = try Samples.app(text("'webhook'", webhook: all))
+    let destination = try DestinationKind.webhook.make(app, revealsSecrets: true, userAgent: "")
+    #expect(destination?.certificates == .init(authorities: pem, client: pem, clientKey: pem))
+    for (keys, path) in [
+      ("certificate: '\(pem)'", "key"), ("key: '\(pem)'", "certificate"), ("ca: '/nowhere'", "ca"),
+    ] {
+      let faults = Samples.faults(text("'webhook'", webhook: webhook(keys)))
+      #expect(faults.map(\.path) == ["apps.shop.webhook.\(path)"])
+    }
   }
 
   @Test("one_time decides about Purchasely's receipt only, and the webhook gets none twice")

@@ -74,6 +74,52 @@ struct DaemonTLSTests {
     }
   }
 
+  @Test("A reload uses the certificate that the file has now, and refuses one without its key")
+  func renewedCertificate() throws {
+    let directory = try TestFolder()
+    let made = try SelfSigned(in: directory)
+    let tls: JSONValue = ["certificate": .string(made.certificate), "key": .string(made.key)]
+    try withRelay(top: ["listen": ["tls": tls]]) { relay, _ in
+      func isTrusted() throws -> Bool {
+        let port = relay.outside.api.port
+        return try ShellRun([
+          "curl", "--silent", "--cacert", made.certificate, "https://127.0.0.1:\(port)/",
+        ]).code == 0
+      }
+      #expect(try isTrusted())
+      let key = TextFile.read(made.key)
+      _ = try SelfSigned(in: directory)
+      #expect(try !isTrusted())
+      let renewed = try relay.receiptctl("reload")
+      #expect(renewed.code == 0, "\(renewed.output)")
+      #expect(renewed.output.contains("Changed: listen.tls.certificate, listen.tls.key."))
+      #expect(try isTrusted())
+      try directory.write(key, to: "key.pem")
+      let refused = try relay.receiptctl("reload")
+      #expect(refused.code == 78, "\(refused.output)")
+      #expect(refused.output.contains("listen.tls: "))
+      #expect(try isTrusted())
+    }
+  }
+
+  @Test("A webhook with its own authority gets receipts")
+  func webhookAuthority() throws {
+    let directory = try TestFolder()
+    let made = try SelfSigned(in: directory)
+    let backend = try Destination(tls: made.identity)
+    defer { backend.stop() }
+    let webhook: JSONValue = [
+      "url": .string(backend.url), "ca": .string(made.certificate),
+      "secrets": [.string("whsec_" + Base64.encode(Array(repeating: 7, count: 32)))],
+    ]
+    try withRelay(app: ["stripe": ["deliver_to": "webhook"], "webhook": webhook]) { relay, _ in
+      let checkout = Checkout("own")
+      try relay.buy(checkout)
+      try relay.reaches(.delivered, checkout.subscription)
+      #expect(backend.ledger.count == 1)
+    }
+  }
+
   @Test("A listener's certificate that expires soon is an alert")
   func expiringCertificate() throws {
     let (directory, receiver) = (try TestFolder(), try Destination())

@@ -30,6 +30,22 @@ struct ClientTLSTests {
     #expect(!result.body.isEmpty)
   }
 
+  @Test("A server that asks for a client certificate gets the given one; a key that is another's is a fault")
+  func clientCertificate() throws {
+    let certificate = try SelfSignedCertificate(for: "DNS:localhost")
+    let own = try SelfSignedCertificate(for: "DNS:localhost", subject: "client")
+    let server = try TLSServer(
+      certificate, ["-www", "-Verify", "1", "-verify_return_error", "-CAfile", own.certificate])
+    var request = server.request(certificate)
+    #expect(try perform(request).status == nil)
+    (request.clientCertificateFile, request.clientKeyFile) = (own.certificate, own.key)
+    #expect(try perform(request).status == 200)
+    request.clientKeyFile = certificate.key
+    let result = try perform(request)
+    #expect(result.failure == .tlsFailed)
+    #expect(!result.requestWasSent)
+  }
+
   @Test("The transfer that makes a connection learns when the server's certificate expires")
   func certificateExpiry() throws {
     let before = SystemClock().wallMilliseconds

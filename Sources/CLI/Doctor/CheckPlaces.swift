@@ -57,7 +57,8 @@ enum DestinationCheck: DoctorCheck {
         guard let destination = try kind.make(app, revealsSecrets: false, userAgent: "") else { return nil }
         let place = "\(kind.name) of \(app.slug)"
         let contact = scene.health?.report?.destinations[AppDestination(app.slug, kind.name)]
-        return DoctorProbe(DoctorScene.request(destination.url)) { result in
+        let request = DoctorScene.request(destination.url).with(destination.certificates)
+        return DoctorProbe(request) { result in
           .findings(findings(result, place, app.slug, contact, scene.now))
         }
       }

@@ -72,10 +72,12 @@ package struct DestinationKind: Sendable {
     WebhookDestination.self, settings: \.webhook, secrets: \.secrets
   ) { webhook, app, revealsSecrets, userAgent in
     let keys = revealsSecrets ? try webhook.secrets.map { try $0.reveal() } : []
-    return try WebhookDestination(
-      WebhookSettings(
-        app: app.slug, url: webhook.url, keys: keys.compactMap { WebhookKey($0) },
-        forwardsContext: app.delivery.forwardContext, userAgent: userAgent))
+    var settings = WebhookSettings(
+      app: app.slug, url: webhook.url, keys: keys.compactMap { WebhookKey($0) },
+      forwardsContext: app.delivery.forwardContext, userAgent: userAgent)
+    settings.certificates = .init(
+      authorities: webhook.authorities, client: webhook.certificate, clientKey: webhook.key)
+    return try WebhookDestination(settings)
   }
 }
 

@@ -11,6 +11,11 @@ extension AppConfiguration {
     public var url: String
     /// At least one, each `whsec_…`; several while one is being replaced.
     public var secrets: [Secret]
+    /// The path of the only trusted authorities; nil for the system's.
+    public var authorities: String?
+    /// The paths of the client's certificate and its key; both nil for none.
+    public var certificate: String?
+    public var key: String?
 
     public init(url: String, secrets: [Secret]) {
       self.url = url
@@ -32,6 +37,23 @@ extension AppConfiguration {
             + "whsec_$(openssl rand -base64 32). Several while one is being replaced: each signs."
         ).then { webhook, reader, _ in
           WebhookKey.report(webhook.secrets, path: reader.path(of: "secrets"), reader.collector)
+        },
+        .optional(
+          "ca", \.authorities, .pemFile, example: "/etc/receiptd/backend-ca.pem",
+          "The authorities that may have signed the certificate of your backend, instead of the system's."),
+        .optional(
+          "certificate", \.certificate, .pemFile, example: "/etc/receiptd/client.pem",
+          "The client certificate and its chain, for a backend that asks for one. Needs key. All three files "
+            + "are read again for new connections, which are made at least once a minute."),
+        .optional(
+          "key", \.key, .pemFile, example: "/etc/receiptd/secrets/client_key.pem",
+          "The private key of the client certificate, without a password."
+        ).then { webhook, reader, _ in
+          for (name, other) in [("certificate", "key"), ("key", "certificate")]
+          where reader.has(other) && !reader.has(name) {
+            reader.collector.fault(
+              reader.path(of: name), "is missing; a client certificate needs both certificate and key")
+          }
         },
       ])
   }

@@ -1,6 +1,6 @@
 // Scheduled backups of a database file. Keys are read as by ConfigurationReader: one thread, every fault.
 
-internal import Formats
+public import Formats
 internal import Platform
 
 extension Configuration {

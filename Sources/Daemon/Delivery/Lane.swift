@@ -75,7 +75,8 @@ struct Lane {
   private static func request(_ app: App, _ route: DeliveryRoute) -> TransferRequest {
     TransferRequest(
       method: .post, url: route.destination.url, timeout: app.delivery.timeout,
-      connectTimeout: app.delivery.connectTimeout)
+      connectTimeout: app.delivery.connectTimeout
+    ).with(route.destination.certificates)
   }
 
   /// The request that delivers a receipt.

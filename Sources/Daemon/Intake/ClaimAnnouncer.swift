@@ -156,7 +156,8 @@ struct ClaimAnnouncerRun: NetworkRun {
     let request = TransferRequest(
       method: .post, url: destination.url,
       headers: message.headers.map { TransferHeader($0.name, $0.value) }, body: message.body,
-      timeout: app.delivery.timeout, connectTimeout: app.delivery.connectTimeout)
+      timeout: app.delivery.timeout, connectTimeout: app.delivery.connectTimeout
+    ).with(destination.certificates)
     do throws(TransferFailure) {
       try transfers.start(
         request, for: Call(app: slug, announcement: announcement, destination: destination))

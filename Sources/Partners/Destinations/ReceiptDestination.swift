@@ -17,6 +17,9 @@ public protocol ReceiptDestination: Sendable, Equatable {
   /// The URL that receipts are posted to.
   var url: String { get }
 
+  /// The certificates of requests to it.
+  var certificates: DestinationCertificates { get }
+
   /// The headers of a request; they include the credentials and are never logged (R7).
   func headers(for receipt: OutgoingReceipt) -> [(name: String, value: String)]
 
@@ -41,7 +44,22 @@ public protocol ReceiptDestination: Sendable, Equatable {
   func verdict(on answer: DeliveryAnswer, now: Timestamp) -> Verdict
 }
 
+/// The certificates of requests to a destination, as paths of PEM files.
+public struct DestinationCertificates: Sendable, Equatable {
+  /// The only trusted authorities for its certificate; nil for the system's.
+  public var authorities: String?
+  /// The client's certificate and key; both nil for none.
+  public var client: String?
+  public var clientKey: String?
+
+  public init(authorities: String? = nil, client: String? = nil, clientKey: String? = nil) {
+    (self.authorities, self.client, self.clientKey) = (authorities, client, clientKey)
+  }
+}
+
 extension ReceiptDestination {
+  public var certificates: DestinationCertificates { DestinationCertificates() }
+
   public func reversal(of receipt: ReceiptContent) -> [UInt8]? { nil }
 
   public func importID(of receipt: OutgoingReceipt) -> String? { nil }

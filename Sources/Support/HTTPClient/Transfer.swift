@@ -76,7 +76,8 @@ internal import Platform
   private func configure(_ request: TransferRequest) throws(TransferFailure) {
     let url = try TransferURL(request.url)
     self.url = url
-    try setDestination(url, certificateAuthorityFile: request.certificateAuthorityFile)
+    try setDestination(url)
+    try setCertificates(request)
     try setHeaders(request)
     if request.method.hasBody { try set(CURLOPT_POST, 1) }
     // Only the name of the method differs from POST.
@@ -212,7 +213,7 @@ internal import Platform
 
 // The options, by topic.
 extension Transfer {
-  private func setDestination(_ url: TransferURL, certificateAuthorityFile: String?) throws(TransferFailure) {
+  private func setDestination(_ url: TransferURL) throws(TransferFailure) {
     try unsafe check(ccurl_set_url(easy, CURLOPT_CURLU, url.handle))
     try set(CURLOPT_PROTOCOLS_STR, url.scheme)
     // A loopback address must never use a proxy. An empty text makes libcurl ignore the environment.
@@ -226,8 +227,18 @@ extension Transfer {
     try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
     try set(CURLOPT_CERTINFO, 1)
-    guard let file = certificateAuthorityFile else { return }
+  }
+
+  private func setCertificates(_ request: TransferRequest) throws(TransferFailure) {
+    if let certificate = request.clientCertificateFile, let key = request.clientKeyFile {
+      guard !certificate.utf8.contains(0), !key.utf8.contains(0) else { throw .tlsFailed }
+      try set(CURLOPT_SSLCERT, certificate)
+      try set(CURLOPT_SSLKEY, key)
+    }
+    guard let file = request.certificateAuthorityFile else { return }
     guard !file.utf8.contains(0) else { throw .certificateAuthorityUnreadable }
+    // libcurl keeps the authorities of a file for a day (CURLOPT_CA_CACHE_TIMEOUT(3)).
+    try set(CURLOPT_CA_CACHE_TIMEOUT, Int(TransferLimits.connectionLifetime.components.seconds))
     try set(CURLOPT_CAINFO, file)
     // Otherwise libcurl would use the system's directory of authorities in addition to the file.
     try unsafe check(ccurl_set_string(easy, CURLOPT_CAPATH, nil))

@@ -40,6 +40,9 @@ public struct TransferRequest: Sendable, Equatable {
   public var wantsFreshConnection = false
   /// A PEM file with the only trusted authorities for the server's certificate; nil for the system's.
   public var certificateAuthorityFile: String?
+  /// PEM files with the client's certificate and its key, for a server that asks for one; both nil for none.
+  public var clientCertificateFile: String?
+  public var clientKeyFile: String?
   /// Maximum bytes of the answer's body. The transfer ends at the first byte over it.
   public var answerBytesMax: Int
 
@@ -64,6 +67,7 @@ extension TransferRequest {
   func differsOnlyInBody(from other: TransferRequest) -> Bool {
     method == other.method && url == other.url && headers == other.headers
       && certificateAuthorityFile == other.certificateAuthorityFile
+      && clientCertificateFile == other.clientCertificateFile && clientKeyFile == other.clientKeyFile
   }
 
   var withoutBody: TransferRequest {

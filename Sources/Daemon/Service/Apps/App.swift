@@ -3,6 +3,7 @@
 public import Config
 internal import Cryptography
 public import Domain
+public import HTTPClient
 public import HTTPServer
 public import Partners
 internal import Platform
@@ -236,4 +237,14 @@ public struct DeliveryRoute: Sendable {
 
   /// Whether deliveries use another URL or other headers than another route.
   public func differs(from other: DeliveryRoute) -> Bool { !destination.equals(other.destination) }
+}
+
+extension TransferRequest {
+  /// The same request with a destination's certificates.
+  public func with(_ certificates: DestinationCertificates) -> TransferRequest {
+    var request = self
+    request.certificateAuthorityFile = certificates.authorities
+    (request.clientCertificateFile, request.clientKeyFile) = (certificates.client, certificates.clientKey)
+    return request
+  }
 }

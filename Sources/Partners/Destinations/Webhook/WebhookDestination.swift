@@ -17,6 +17,7 @@ public struct WebhookSettings: Sendable, Equatable {
   public var forwardsContext: Bool
   /// The value of `User-Agent`.
   public var userAgent: String
+  public var certificates = DestinationCertificates()
 
   public init(
     app: AppSlug, url: String, keys: [WebhookKey], forwardsContext: Bool = true, userAgent: String
@@ -55,6 +56,8 @@ public struct WebhookDestination: ReceiptDestination {
   public static func == (left: Self, right: Self) -> Bool { left.settings == right.settings }
 
   public var url: String { settings.url }
+
+  public var certificates: DestinationCertificates { settings.certificates }
 
   public func headers(for receipt: OutgoingReceipt) -> [(name: String, value: String)] {
     headers(id: Self.messageID(of: receipt), sentAt: receipt.sentAt, body: receipt.body)
