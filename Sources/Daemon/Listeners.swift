@@ -3,7 +3,6 @@
 internal import Config
 internal import Cryptography
 internal import Domain
-internal import Formats
 internal import HTTPServer
 internal import Platform
 internal import Reports

@@ -1,8 +1,6 @@
 // What one event says about one purchase, in terms that suit every payment processor. A processor makes
 // reports; the join merges them. Pure; any thread.
 
-internal import Formats
-
 /// The name of a payment processor in URLs, rows and metrics.
 public struct ProcessorName: TextID {
   public let text: String

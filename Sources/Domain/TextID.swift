@@ -1,7 +1,5 @@
 // Ids and names as types: the compiler keeps a user's id from being used as an app's. Pure; any thread.
 
-internal import Formats
-
 /// An identifier or a name that is a text. Two are equal if their bytes are, as in the database; Swift's
 /// `String` also takes different spellings of one character for equal. A value costs what its text costs.
 public protocol TextID: Sendable, Hashable, Comparable, CustomStringConvertible,

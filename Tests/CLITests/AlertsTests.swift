@@ -1,6 +1,5 @@
 // Tests of notices: whether they arrive, and which were sent.
 
-import Daemon
 import Domain
 import Formats
 import FoundationEssentials
@@ -11,7 +10,6 @@ import Terminal
 import TestSupport
 import Testing
 
-@testable import CLI
 @testable import Service
 @testable import Upkeep
 

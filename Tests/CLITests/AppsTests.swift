@@ -5,10 +5,7 @@ import Formats
 import Platform
 import Store
 import Terminal
-import TestSupport
 import Testing
-
-@testable import CLI
 
 @Suite("Apps") struct AppsTests {
   @Test("A pause is shown by every command that an operator would look at, and audited")

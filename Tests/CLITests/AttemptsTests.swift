@@ -7,8 +7,6 @@ import Terminal
 import TestSupport
 import Testing
 
-@testable import CLI
-
 @Suite(.everyPlace) struct AttemptsTests {
   /// An app with a delivered receipt, one whose destination answers 503 slowly, and one without an answer.
   static func harness() throws -> OperatorHarness {

@@ -8,7 +8,6 @@ import SQLiteStore
 import Sandbox
 import Store
 import Terminal
-import TestSupport
 import Testing
 
 @testable import CLI

@@ -9,8 +9,6 @@ import Terminal
 import TestSupport
 import Testing
 
-@testable import CLI
-
 @Suite struct BulkTests {
   /// 200,000 receipts, 4,000 of which failed for five reasons.
   private static func large(_ size: LargeDatabase.Size = .init()) throws -> OperatorHarness {

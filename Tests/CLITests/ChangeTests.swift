@@ -2,10 +2,7 @@ import Domain
 import Formats
 import Store
 import Terminal
-import TestSupport
 import Testing
-
-@testable import CLI
 
 @Suite(.everyPlace) struct ChangeTests {
   @Test func aReceiptIsCancelledWithAReason() throws {

@@ -4,10 +4,7 @@ import Domain
 import Formats
 import Store
 import Terminal
-import TestSupport
 import Testing
-
-@testable import CLI
 
 @Suite("Claims of an operator", .everyPlace) struct ClaimsTests {
   private let harness: OperatorHarness

@@ -5,12 +5,9 @@ import Formats
 import FoundationEssentials
 import Platform
 import SQLiteStore
-import Store
 import Terminal
 import TestSupport
 import Testing
-
-@testable import CLI
 
 @Suite("A damaged database") struct DamageTests {
   static let hasSQLite = (try? ShellRun(["sqlite3", "--version"]).code) == 0

@@ -3,10 +3,7 @@
 import Domain
 import Formats
 import Store
-import TestSupport
 import Testing
-
-@testable import CLI
 
 @Suite("Texts about several destinations", .everyPlace)
 struct DestinationTextTests {

@@ -11,8 +11,6 @@ import Terminal
 import TestSupport
 import Testing
 
-@testable import CLI
-
 @Suite("Everything that names a user", .everyPlace)
 struct ErasureTests {
   /// All that identifies the user of `harness`.

@@ -2,12 +2,8 @@
 
 import Domain
 import Formats
-import Store
 import Terminal
-import TestSupport
 import Testing
-
-@testable import CLI
 
 @Suite("Groups of failures", .everyPlace) struct FailuresTests {
   private static func harness() throws -> OperatorHarness {

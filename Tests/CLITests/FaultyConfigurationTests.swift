@@ -2,13 +2,8 @@
 
 import Domain
 import Formats
-import Platform
-import Store
 import Terminal
-import TestSupport
 import Testing
-
-@testable import CLI
 
 @Suite("A configuration with faults") struct FaultyConfigurationTests {
   /// One fault of each kind: a wrong value, an unknown key in an app, and a text that is not JSON5.

@@ -1,6 +1,5 @@
 // Tests of configuration files and database files.
 
-import Daemon
 import Domain
 import Formats
 import FoundationEssentials
@@ -11,7 +10,6 @@ import Terminal
 import TestSupport
 import Testing
 
-@testable import CLI
 @testable import Config
 
 @Suite struct FileTests {

@@ -5,7 +5,6 @@ import Formats
 import Reports
 import Store
 import Terminal
-import TestSupport
 import Testing
 
 @testable import CLI

@@ -1,6 +1,5 @@
 // `stats` and `alerts list` begin with the relay's own health.
 
-import Daemon
 import Domain
 import Formats
 import Platform
@@ -8,7 +7,6 @@ import Store
 import Terminal
 import Testing
 
-@testable import CLI
 @testable import Service
 
 @Suite("Health in receiptctl") struct HealthCommandTests {

@@ -8,8 +8,6 @@ import Platform
 import Terminal
 import Testing
 
-@testable import CLI
-
 @Suite("Links") struct LinksTests {
   private static let fingerprint = String(repeating: "ab", count: 32)
 

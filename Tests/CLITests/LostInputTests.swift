@@ -6,8 +6,6 @@ import Formats
 import Platform
 import Reports
 import Store
-import Terminal
-import TestSupport
 import Testing
 
 @testable import CLI

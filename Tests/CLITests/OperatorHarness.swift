@@ -5,7 +5,6 @@ import Formats
 import FoundationEssentials
 import Platform
 import SQLiteStore
-import Sandbox
 import Store
 import Terminal
 import TestSupport

@@ -4,10 +4,7 @@ import Domain
 import Formats
 import Store
 import Terminal
-import TestSupport
 import Testing
-
-@testable import CLI
 
 @Suite(.everyPlace) struct OperatorPaymentTests {
   private static let order: ObjectID = "/psp/paymentorders/5adc265f"

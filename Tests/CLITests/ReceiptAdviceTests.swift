@@ -5,10 +5,7 @@ import Domain
 import Formats
 import Store
 import Terminal
-import TestSupport
 import Testing
-
-@testable import CLI
 
 @Suite(.everyPlace) struct ReceiptAdviceTests {
   /// A purchase of the harness after 15 days: longer than the join waits for a payment.

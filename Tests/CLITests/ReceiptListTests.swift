@@ -1,11 +1,7 @@
 import Domain
 import Formats
-import Store
 import Terminal
-import TestSupport
 import Testing
-
-@testable import CLI
 
 @Suite(.everyPlace) struct ReceiptListTests {
   private static let fields = [

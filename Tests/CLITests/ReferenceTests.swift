@@ -1,11 +1,9 @@
 // Completions and manual pages: whether those in deploy/ match the program's output, and whether shells
 // accept them.
 
-import Daemon
 import Domain
 import Formats
 import FoundationEssentials
-import Platform
 import Store
 import Terminal
 import TestSupport

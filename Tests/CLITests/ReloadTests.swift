@@ -1,6 +1,5 @@
 // Which stored reload report answers a request, and what `receiptctl reload` reports without a receiptd.
 
-import Daemon
 import Domain
 import Platform
 import Store

@@ -6,8 +6,6 @@ import Terminal
 import TestSupport
 import Testing
 
-@testable import CLI
-
 @Suite struct ReplayTests {
   /// Three failed receipts, one delivered, one waiting for its user.
   private static func harness() throws -> (harness: OperatorHarness, failed: [String], delivered: String) {

@@ -2,10 +2,7 @@ import Domain
 import Formats
 import Store
 import Terminal
-import TestSupport
 import Testing
-
-@testable import CLI
 
 @Suite(.everyPlace) struct SurveyTests {
   @Test(.fileOnly) func statsShowEachApp() throws {

@@ -8,8 +8,6 @@ import Terminal
 import TestSupport
 import Testing
 
-@testable import CLI
-
 @Suite("Users", .everyPlace)
 struct UserTests {
   private func harness() throws -> OperatorHarness {

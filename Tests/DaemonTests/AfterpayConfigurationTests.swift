@@ -5,7 +5,6 @@ import Formats
 import HTTPClient
 import Partners
 import Service
-import Store
 import TestSupport
 import Testing
 

@@ -10,7 +10,6 @@ import TestSupport
 import Testing
 
 @testable import Config
-@testable import Daemon
 @testable import Reports
 @testable import Service
 @testable import Upkeep

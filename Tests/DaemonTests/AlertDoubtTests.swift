@@ -10,7 +10,6 @@ import Store
 import Testing
 
 @testable import Config
-@testable import Daemon
 @testable import Upkeep
 
 @Suite("Doubtful alerts") struct AlertDoubtTests {

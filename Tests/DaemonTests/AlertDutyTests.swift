@@ -7,7 +7,6 @@ import Reports
 import Testing
 
 @testable import Config
-@testable import Daemon
 @testable import Upkeep
 
 @Suite("Alerts without the database") struct AlertDutyTests {

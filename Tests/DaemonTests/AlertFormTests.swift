@@ -9,8 +9,6 @@ import TestSupport
 import Testing
 
 @testable import Config
-@testable import Daemon
-@testable import Reports
 @testable import Upkeep
 
 @Suite("Forms of alerts") struct AlertFormTests {

@@ -10,8 +10,6 @@ import TestSupport
 import Testing
 
 @testable import Config
-@testable import Daemon
-@testable import Reports
 @testable import Upkeep
 
 @Suite("E-mails of alerts") struct AlertMailTests {

@@ -9,7 +9,6 @@ import Reports
 import Testing
 
 @testable import Config
-@testable import Daemon
 @testable import Service
 @testable import Store
 @testable import Upkeep

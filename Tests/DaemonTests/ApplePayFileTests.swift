@@ -9,7 +9,6 @@ import Testing
 @testable import Config
 @testable import Daemon
 @testable import HTTPServer
-@testable import Web
 
 @Suite("Apple Pay's file") struct ApplePayFileTests {
   typealias Samples = ConfigurationSamples

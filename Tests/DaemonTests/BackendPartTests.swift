@@ -10,7 +10,6 @@ import Testing
 
 @testable import Config
 @testable import Daemon
-@testable import Service
 
 @Suite("Parts of merchant backends")
 struct BackendPartTests {

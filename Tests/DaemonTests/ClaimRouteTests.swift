@@ -8,7 +8,6 @@ import TestSupport
 import Testing
 
 @testable import Config
-@testable import Daemon
 @testable import HTTPServer
 @testable import Service
 @testable import Web

@@ -6,7 +6,6 @@ import SQLiteStore
 import Store
 import Testing
 
-@testable import Daemon
 @testable import Service
 
 @Suite("The committer") struct CommitterTests {

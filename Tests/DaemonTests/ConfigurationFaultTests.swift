@@ -1,9 +1,7 @@
-import Formats
 import Platform
 import Testing
 
 @testable import Config
-@testable import Daemon
 
 @Suite struct ConfigurationFaultTests {
   typealias Samples = ConfigurationSamples

@@ -1,11 +1,9 @@
 // Texts and folders that the configuration tests share.
 
-import Formats
 import FoundationEssentials
 import Platform
 
 @testable import Config
-@testable import Daemon
 
 enum ConfigurationSamples {
   static let environment = Environment([

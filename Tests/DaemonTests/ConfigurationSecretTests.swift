@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import Config
-@testable import Daemon
 
 @Suite struct ConfigurationSecretTests {
   typealias Samples = ConfigurationSamples

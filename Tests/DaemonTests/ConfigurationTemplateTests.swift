@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import Config
-@testable import Daemon
 
 @Suite struct ConfigurationTemplateTests {
   /// Loads a text whose secrets are in existing files.

@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 @testable import Config
-@testable import Daemon
 
 @Suite struct ConfigurationTests {
   typealias Samples = ConfigurationSamples

@@ -5,7 +5,6 @@ import Platform
 import Testing
 
 @testable import Config
-@testable import Daemon
 
 @Suite struct ConfigurationWarningTests {
   typealias Samples = ConfigurationSamples

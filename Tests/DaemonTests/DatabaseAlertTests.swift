@@ -5,7 +5,6 @@ import Platform
 import Testing
 
 @testable import Config
-@testable import Daemon
 @testable import Reports
 
 @Suite("The alert about the database") struct DatabaseAlertTests {

@@ -7,7 +7,6 @@ import Platform
 import Store
 import Testing
 
-@testable import Daemon
 @testable import Service
 @testable import Upkeep
 

@@ -5,7 +5,6 @@ import Platform
 import Store
 import Testing
 
-@testable import Daemon
 @testable import Reports
 @testable import Service
 

@@ -7,7 +7,6 @@ import Reports
 import Testing
 
 @testable import Config
-@testable import Daemon
 @testable import Service
 
 @Suite("Health") struct HealthTests {

@@ -6,7 +6,6 @@ import Platform
 import Testing
 
 @testable import Config
-@testable import Daemon
 @testable import Upkeep
 
 @Suite("Heartbeat") struct HeartbeatTests {

@@ -9,7 +9,6 @@ import TestSupport
 import Testing
 
 @testable import Config
-@testable import Daemon
 @testable import Service
 @testable import Upkeep
 

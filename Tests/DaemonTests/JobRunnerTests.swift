@@ -1,7 +1,6 @@
 // Jobs inside the daemon: started through the committer, run by the job runner only.
 
 import Domain
-import HTTPClient
 import Platform
 import SQLiteStore
 import Store
@@ -9,7 +8,6 @@ import TestSupport
 import Testing
 
 @testable import Daemon
-@testable import Service
 @testable import Upkeep
 
 @Suite("The job runner") struct JobRunnerTests {

@@ -1,11 +1,9 @@
 // Replays and new receipts in one lane: their order, and that neither blocks the other.
 
 import Domain
-import Platform
 import Testing
 
 @testable import Daemon
-@testable import Store
 
 @Suite("A lane with replays") struct LaneReplayTests {
   private typealias Bed = LaneTests.Bed

@@ -5,7 +5,6 @@ import Formats
 import Testing
 
 @testable import Config
-@testable import Daemon
 
 @Suite("The configuration of links") struct LinksConfigurationTests {
   typealias Samples = ConfigurationSamples

@@ -4,7 +4,6 @@ import Formats
 import Platform
 import Testing
 
-@testable import Daemon
 @testable import Upkeep
 
 /// Its monotonic time is an hour ahead of the system's, so that only notifications wake a waiting thread.

@@ -8,7 +8,6 @@ import SQLiteStore
 import Store
 import Testing
 
-@testable import Daemon
 @testable import Service
 
 /// A parsed scrape, as strict as the format.

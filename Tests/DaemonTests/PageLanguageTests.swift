@@ -2,7 +2,6 @@
 
 import Testing
 
-@testable import Daemon
 @testable import Web
 
 @Suite("The language of a page") struct PageLanguageTests {

@@ -2,12 +2,10 @@
 
 import Domain
 import Formats
-import Platform
 import Store
 import Testing
 
 @testable import Config
-@testable import Daemon
 @testable import Upkeep
 
 @Suite("Alerts of a paused app") struct PauseAlertTests {

@@ -3,15 +3,11 @@
 
 import Domain
 import Formats
-import Partners
-import Platform
 import Reports
 import Store
-import TestSupport
 import Testing
 
 @testable import Config
-@testable import Daemon
 @testable import Service
 @testable import Upkeep
 

@@ -2,11 +2,9 @@
 
 import Domain
 import Formats
-import Platform
 import Reports
 import Testing
 
-@testable import Daemon
 @testable import Service
 
 @Suite("The health of payment processors") struct ProcessorHealthTests {

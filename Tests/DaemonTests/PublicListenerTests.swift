@@ -7,7 +7,6 @@ import Store
 import Testing
 
 @testable import Config
-@testable import Daemon
 @testable import HTTPServer
 @testable import Service
 

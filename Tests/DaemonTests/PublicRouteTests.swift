@@ -6,10 +6,7 @@ import Partners
 import Testing
 
 @testable import Config
-@testable import Daemon
-@testable import Formats
 @testable import Service
-@testable import Web
 
 @Suite("The public paths") struct PublicRouteTests {
   /// The route of a path, with its parameters.

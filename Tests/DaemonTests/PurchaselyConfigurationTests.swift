@@ -5,7 +5,6 @@ import Formats
 import Testing
 
 @testable import Config
-@testable import Daemon
 
 @Suite struct PurchaselyConfigurationTests {
   typealias Samples = ConfigurationSamples

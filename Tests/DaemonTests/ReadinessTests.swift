@@ -3,7 +3,6 @@
 import Platform
 import Testing
 
-@testable import Daemon
 @testable import Reports
 @testable import Service
 

@@ -6,7 +6,6 @@ import Store
 import TestSupport
 import Testing
 
-@testable import Daemon
 @testable import Service
 
 @Suite("The log of receipts") struct ReceiptLogTests {

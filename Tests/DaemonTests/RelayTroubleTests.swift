@@ -8,7 +8,6 @@ import Store
 import Testing
 
 @testable import Config
-@testable import Daemon
 @testable import Reports
 @testable import Service
 @testable import Upkeep

@@ -5,7 +5,6 @@ import Store
 import Testing
 
 @testable import Config
-@testable import Daemon
 @testable import Service
 @testable import Upkeep
 

@@ -4,14 +4,11 @@
 import Domain
 import Formats
 import HTTPClient
-import Platform
 import Service
 import Store
-import TestSupport
 import Testing
 
 @testable import Config
-@testable import Daemon
 @testable import Upkeep
 
 @Suite("Alerts that are no longer watched") struct RetiredAlertTests {

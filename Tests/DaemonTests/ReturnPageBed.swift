@@ -7,7 +7,6 @@ import TestSupport
 import Testing
 
 @testable import Config
-@testable import Daemon
 @testable import HTTPServer
 @testable import Web
 

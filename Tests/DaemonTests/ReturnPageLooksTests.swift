@@ -6,7 +6,6 @@ import Formats
 import Testing
 
 @testable import Config
-@testable import Daemon
 @testable import HTTPServer
 @testable import Store
 @testable import Web

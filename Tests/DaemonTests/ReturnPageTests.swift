@@ -1,13 +1,11 @@
 // The return page (SC24, PL24): its text in each state and language, and its links.
 
 import Domain
-import Formats
 import Platform
 import SQLiteStore
 import Store
 import Testing
 
-@testable import Daemon
 @testable import HTTPServer
 @testable import Web
 

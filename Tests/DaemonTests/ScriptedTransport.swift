@@ -2,7 +2,6 @@
 
 import HTTPClient
 import Platform
-import TestSupport
 
 /// A network without sockets: the script answers every request at the next run.
 final class ScriptedTransport: HTTPTransport {

@@ -2,14 +2,12 @@
 
 import Config
 import Domain
-import Formats
 import Platform
 import SQLiteStore
 import Store
 import TestSupport
 import Testing
 
-@testable import Daemon
 @testable import Service
 @testable import Upkeep
 

@@ -1,7 +1,6 @@
 // The section `swedbank` of an app: who names the amounts.
 
 import Domain
-import Formats
 import Partners
 import Testing
 

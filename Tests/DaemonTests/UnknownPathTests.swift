@@ -5,8 +5,6 @@ import HTTPServer
 import Service
 import Testing
 
-@testable import Daemon
-
 @Suite("Unknown paths") struct UnknownPathTests {
   @Test(
     "Below the root of a merchant backend, the answer has the form that its SDKs parse",

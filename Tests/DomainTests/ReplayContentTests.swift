@@ -1,6 +1,5 @@
 // What a replay sends, and why it is refused.
 
-import Formats
 import TestSupport
 import Testing
 

@@ -1,11 +1,9 @@
 // Notices of the real program in each form, to real receivers.
 
-import Domain
 import Formats
 import HTTPServer
 import Platform
 import Sandbox
-import Store
 import TestSupport
 import Testing
 

@@ -5,7 +5,6 @@ import Formats
 import Glibc
 import HTTPServer
 import Platform
-import Store
 import TestSupport
 import Testing
 

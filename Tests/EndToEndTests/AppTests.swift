@@ -4,7 +4,6 @@ import CheckoutKit
 import Domain
 import Formats
 import Foundation
-import Store
 import TestSupport
 import Testing
 

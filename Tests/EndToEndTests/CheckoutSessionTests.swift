@@ -8,7 +8,6 @@ import Glibc
 import HTTPServer
 import Platform
 import Sandbox
-import Store
 import TestSupport
 import Testing
 

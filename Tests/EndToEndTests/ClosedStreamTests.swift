@@ -2,7 +2,6 @@
 
 import FoundationEssentials
 import Glibc
-import Platform
 import TestSupport
 import Testing
 

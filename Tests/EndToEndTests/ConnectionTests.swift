@@ -4,9 +4,7 @@
 import Domain
 import Formats
 import Glibc
-import HTTPServer
 import Platform
-import Store
 import TestSupport
 import Testing
 

@@ -3,7 +3,6 @@
 import Domain
 import Formats
 import FoundationEssentials
-import HTTPServer
 import Store
 import Testing
 

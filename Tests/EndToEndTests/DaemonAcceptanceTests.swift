@@ -2,8 +2,6 @@
 
 import Domain
 import Formats
-import HTTPServer
-import Store
 import TestSupport
 import Testing
 

@@ -2,7 +2,6 @@
 
 import Domain
 import Formats
-import HTTPServer
 import Platform
 import Store
 import Testing

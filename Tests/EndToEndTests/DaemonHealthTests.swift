@@ -1,10 +1,8 @@
 // What receiptctl and the dashboard show about the relay's health while receiptd runs.
 
-import Domain
 import Formats
 import FoundationEssentials
 import Glibc
-import Store
 import TestSupport
 import Testing
 

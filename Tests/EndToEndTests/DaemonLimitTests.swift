@@ -1,12 +1,9 @@
 // R8: requests that are too large or too slow are refused, never stored in part.
 
-import Domain
 import Formats
 import Glibc
-import HTTPServer
 import Platform
 import SQLiteStore
-import Store
 import Testing
 
 @Suite(.withDaemonLog) struct DaemonLimitTests {

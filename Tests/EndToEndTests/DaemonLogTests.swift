@@ -2,7 +2,6 @@
 
 import Domain
 import Formats
-import Platform
 import Store
 import Testing
 

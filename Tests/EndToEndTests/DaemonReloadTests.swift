@@ -4,8 +4,6 @@ import Domain
 import Formats
 import Glibc
 import HTTPServer
-import Platform
-import Store
 import TestSupport
 import Testing
 

@@ -3,7 +3,6 @@
 
 import Domain
 import Formats
-import HTTPServer
 import Store
 import Testing
 

@@ -4,8 +4,6 @@ import Domain
 import Formats
 import HTTPClient
 import HTTPServer
-import Platform
-import Store
 import TestSupport
 import Testing
 

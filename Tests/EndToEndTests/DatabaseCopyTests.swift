@@ -2,8 +2,6 @@
 
 import Domain
 import Formats
-import HTTPServer
-import Platform
 import SQLiteStore
 import TestSupport
 import Testing

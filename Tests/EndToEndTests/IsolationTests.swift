@@ -4,7 +4,6 @@ import Domain
 import Formats
 import HTTPServer
 import Platform
-import Store
 import Testing
 
 @Suite(.withDaemonLog) struct IsolationTests {

@@ -2,8 +2,6 @@
 
 import Domain
 import Formats
-import HTTPServer
-import Platform
 import Store
 import TestSupport
 import Testing

@@ -3,8 +3,6 @@
 import Domain
 import Formats
 import HTTPServer
-import Store
-import TestSupport
 import Testing
 
 @Suite(.withDaemonLog, .everyPlace) struct MainJobTests {

@@ -1,7 +1,6 @@
 // R8: memory is bounded for any input.
 
 import Formats
-import HTTPServer
 import TestSupport
 import Testing
 

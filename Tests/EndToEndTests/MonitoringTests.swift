@@ -3,7 +3,6 @@
 import Domain
 import Formats
 import FoundationEssentials
-import Platform
 import TestSupport
 import Testing
 

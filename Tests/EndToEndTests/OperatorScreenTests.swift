@@ -3,8 +3,6 @@
 import Domain
 import Formats
 import Glibc
-import Platform
-import Store
 import TestSupport
 import Testing
 

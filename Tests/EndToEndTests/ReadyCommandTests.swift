@@ -1,7 +1,6 @@
 // `receiptctl ready` and `receipt-sandbox checkout`, which installations are checked with.
 
 import Formats
-import HTTPServer
 import TestSupport
 import Testing
 

@@ -3,8 +3,6 @@
 import Domain
 import Formats
 import Glibc
-import HTTPServer
-import Store
 import TestSupport
 import Testing
 

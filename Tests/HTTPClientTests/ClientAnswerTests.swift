@@ -1,7 +1,6 @@
 // Valid and invalid answers of servers.
 
 import HTTPClient
-import Platform
 import TestSupport
 import Testing
 

@@ -1,7 +1,6 @@
 // Which connection a transfer uses, and for how long it may take. Kept connections that fell silent, names
 // that move, name servers that are slow, proxies.
 
-import Formats
 import Platform
 import TestSupport
 import Testing

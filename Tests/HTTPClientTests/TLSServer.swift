@@ -1,6 +1,5 @@
 // An independent TLS server: `openssl s_server` as a child process, with certificates made for one test.
 
-import Formats
 import Glibc
 import HTTPClient
 import Platform

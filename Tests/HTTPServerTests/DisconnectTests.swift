@@ -1,4 +1,3 @@
-import Formats
 import HTTPServer
 import Platform
 import Testing

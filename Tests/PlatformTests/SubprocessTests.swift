@@ -1,7 +1,6 @@
 // A program that is served step by step: its input, its output, its end, and what it inherits.
 
 import Glibc
-import TestSupport
 import Testing
 
 @testable import Platform

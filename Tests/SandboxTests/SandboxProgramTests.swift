@@ -1,6 +1,5 @@
 // The program receipt-sandbox, in this process: its command line, and how its commands start and end.
 
-import Formats
 import FoundationEssentials
 import Platform
 import Terminal

@@ -1,7 +1,6 @@
 // The relay must read sample events like Stripe's.
 
 import Domain
-import Formats
 import Partners
 import Platform
 import Sandbox

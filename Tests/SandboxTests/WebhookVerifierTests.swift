@@ -1,6 +1,5 @@
 // The receiver's verification of webhooks, with the example of the specification's authors.
 
-import Cryptography
 import Formats
 import Sandbox
 import Testing

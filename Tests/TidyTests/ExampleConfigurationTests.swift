@@ -1,6 +1,5 @@
 // receiptd accepts the example for production, and its secrets can be changed without a restart.
 
-import Daemon
 import FoundationEssentials
 import Platform
 import Testing

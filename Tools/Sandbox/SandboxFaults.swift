@@ -1,7 +1,5 @@
 // How the simulated payment services fail. Pure; any thread.
 
-internal import Platform
-
 /// A way to fail. The raw value is its name on the command line.
 public enum SandboxFault: String, Sendable, Equatable, CaseIterable {
   /// An error status, without any effect.

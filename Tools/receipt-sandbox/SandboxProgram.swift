@@ -3,10 +3,8 @@
 
 internal import Config
 internal import Domain
-internal import Formats
 internal import Glibc
 internal import Platform
-internal import Sandbox
 internal import Terminal
 
 @main

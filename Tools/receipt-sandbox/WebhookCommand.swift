@@ -1,6 +1,5 @@
 // `receipt-sandbox webhook`: runs the sandbox receiver of webhooks until a signal stops it.
 
-internal import Formats
 internal import HTTPServer
 internal import Sandbox
 internal import Terminal

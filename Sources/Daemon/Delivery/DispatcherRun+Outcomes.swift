@@ -1,7 +1,6 @@
 // Stores the outcomes of deliveries, again after a fault. The dispatcher's thread.
 
 internal import Domain
-internal import Formats
 internal import HTTPClient
 internal import Partners
 internal import Platform

@@ -3,7 +3,6 @@
 internal import Domain
 internal import Formats
 internal import HTTPClient
-internal import Partners
 internal import Platform
 internal import Reports
 internal import Service

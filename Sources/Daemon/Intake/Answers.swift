@@ -1,6 +1,5 @@
 // The answers of the public listener. Pure; called from any thread.
 
-internal import Config
 internal import Domain
 internal import Formats
 internal import HTTPServer

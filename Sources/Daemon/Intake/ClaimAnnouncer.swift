@@ -4,7 +4,6 @@
 
 internal import Config
 internal import Domain
-internal import Formats
 internal import HTTPClient
 internal import Partners
 internal import Platform

@@ -4,7 +4,6 @@ internal import Domain
 internal import Formats
 internal import HTTPServer
 internal import Partners
-internal import Platform
 internal import Service
 
 /// A context that a client posts before a web checkout.

@@ -3,7 +3,6 @@
 
 internal import Domain
 internal import HTTPServer
-internal import Platform
 internal import Service
 internal import Store
 

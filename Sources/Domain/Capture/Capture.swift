@@ -1,8 +1,6 @@
 // A capture that is under way, or has ended. Only its life cycle (`CaptureLifeCycle.swift`) changes it. Pure;
 // any thread.
 
-internal import Formats
-
 /// The obligation to capture a payment: at most once, until the outcome is known. `orderedAt`, `failures`,
 /// `retryAt`, `isGivenUp` and `outcome` are stored; a restart forgets the rest, and begins with a lookup.
 public struct Capture: Sendable, Equatable {

@@ -3,7 +3,6 @@
 // thread.
 
 public import Domain
-internal import Formats
 
 /// A capture that is being carried out.
 public struct CaptureRun: Sendable, Equatable {

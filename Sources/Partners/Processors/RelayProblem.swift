@@ -1,7 +1,6 @@
 // Errors of merchant backends in the relay's own form (RFC 9457), for SDKs that require no other. The code
 // that answers adds the request's id. Pure; any thread.
 
-internal import Domain
 internal import Formats
 
 /// Makes problem documents like those of the rest of the API.

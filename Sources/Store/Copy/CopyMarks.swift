@@ -3,7 +3,6 @@
 
 public import Domain
 internal import Formats
-internal import Platform
 
 /// How far a copy has come.
 public struct CopyProgress: Sendable, Equatable {

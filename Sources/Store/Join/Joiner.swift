@@ -3,7 +3,6 @@
 // purchase cannot race (R2, R5). The writer's thread.
 
 internal import Domain
-internal import Formats
 
 /// Joins contexts and payments for one command.
 ///

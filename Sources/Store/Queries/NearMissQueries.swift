@@ -2,7 +2,6 @@
 // receipt: from the user's newest contexts, and the app's around the purchase.
 
 public import Domain
-internal import Formats
 
 extension StoreReader {
   /// The newest contexts of the user that are looked at.

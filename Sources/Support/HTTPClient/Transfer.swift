@@ -3,7 +3,6 @@
 
 internal import CCurl
 internal import Cryptography
-internal import Formats
 internal import Platform
 
 /// A reusable slot for transfers.

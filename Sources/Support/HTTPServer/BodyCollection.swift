@@ -1,8 +1,6 @@
 // The body of one request while it arrives. It never exceeds the admitted length (R8) or the memory that the
 // budget has left. A value, protected by its connection's lock.
 
-internal import Platform
-
 /// Collects a body. Releases its part of the budget when the value is destroyed: the application holds the
 /// bytes until the request is answered.
 struct BodyCollection {

@@ -2,7 +2,6 @@
 
 internal import CMicroHTTPD
 internal import Glibc
-internal import Platform
 
 /// Numeric addresses.
 enum PeerAddress {

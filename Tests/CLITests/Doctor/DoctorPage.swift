@@ -4,7 +4,6 @@ import Formats
 import FoundationEssentials
 import Service
 import Terminal
-import TestSupport
 import Testing
 
 @testable import CLI

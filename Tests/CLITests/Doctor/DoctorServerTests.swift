@@ -1,7 +1,6 @@
 // `receiptctl doctor` and the servers that it asks: the public address, destinations, processors, and the
 // caches of association files.
 
-import Config
 import Domain
 import Formats
 import HTTPClient
@@ -9,10 +8,8 @@ import HTTPServer
 import Platform
 import Sandbox
 import Store
-import TestSupport
 import Testing
 
-@testable import CLI
 @testable import Service
 
 @Suite("Doctor and servers") struct DoctorServerTests {

@@ -2,15 +2,12 @@
 
 import Domain
 import Formats
-import Platform
 import PostgresStore
 import SQLiteStore
 import Store
 import Terminal
 import TestSupport
 import Testing
-
-@testable import CLI
 
 @Suite("db copy", .enabled(if: PostgresServer.isExpected, "\(PostgresServer.missing)"))
 struct CopyCommandTests {

@@ -3,14 +3,12 @@
 import Domain
 import Formats
 import FoundationEssentials
-import Platform
 import PostgresStore
 import Store
 import Terminal
 import TestSupport
 import Testing
 
-@testable import CLI
 @testable import Service
 
 @Suite("receiptctl on PostgreSQL", .enabled(if: PostgresServer.isExpected, "\(PostgresServer.missing)"))

@@ -2,11 +2,8 @@
 
 import PostgresStore
 import Service
-import Terminal
 import TestSupport
 import Testing
-
-@testable import CLI
 
 @Suite("Doctor on PostgreSQL", .enabled(if: PostgresServer.isExpected, "\(PostgresServer.missing)"))
 struct ServerDoctorTests {

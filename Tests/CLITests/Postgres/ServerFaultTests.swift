@@ -2,14 +2,11 @@
 
 import Domain
 import FoundationEssentials
-import Platform
 import PostgresStore
 import Store
 import Terminal
 import TestSupport
 import Testing
-
-@testable import CLI
 
 @Suite("A PostgreSQL database that cannot be used") struct ServerFaultTests {
   /// A command with this database in the configuration.

@@ -1,8 +1,6 @@
 import Platform
 import Testing
 
-@testable import Terminal
-
 @Suite struct TimeTests {
   static let now: Int64 = 1_795_168_800_123
 

@@ -3,7 +3,6 @@
 import CheckoutKit
 import Foundation
 import HTTPServer
-import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)

@@ -5,8 +5,6 @@ import Store
 import TestSupport
 import Testing
 
-@testable import Daemon
-
 @Suite("A merchant backend and tokens")
 struct BackendTokenTests {
   @Test("A token is for its own user, whom the request need not name")

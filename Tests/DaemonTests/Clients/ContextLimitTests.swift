@@ -6,7 +6,6 @@ import Store
 import Testing
 
 @testable import Config
-@testable import Daemon
 @testable import HTTPServer
 
 @Suite("Limits of contexts") struct ContextLimitTests {

@@ -6,7 +6,6 @@ import Platform
 import Testing
 
 @testable import Config
-@testable import Daemon
 @testable import HTTPServer
 @testable import Service
 

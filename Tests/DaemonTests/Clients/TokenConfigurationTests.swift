@@ -8,7 +8,6 @@ import TestSupport
 import Testing
 
 @testable import Config
-@testable import Daemon
 
 @Suite("The configuration of client access") struct TokenConfigurationTests {
   typealias Samples = ConfigurationSamples

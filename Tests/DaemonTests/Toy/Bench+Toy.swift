@@ -5,7 +5,6 @@ import Store
 import TestSupport
 
 @testable import Config
-@testable import Daemon
 
 extension Bench {
   /// An app with the toy processor, without the daemon's registration of it.

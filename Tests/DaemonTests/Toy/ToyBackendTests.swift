@@ -4,11 +4,9 @@
 import Domain
 import Platform
 import Store
-import TestSupport
 import Testing
 
 @testable import Config
-@testable import Daemon
 
 @Suite("A merchant backend in the daemon")
 struct ToyBackendTests {

@@ -9,7 +9,6 @@ import Store
 import TestSupport
 import Testing
 
-@testable import Config
 @testable import Daemon
 
 @Suite("Captures in the daemon")

@@ -7,7 +7,6 @@ import Store
 import TestSupport
 import Testing
 
-@testable import Daemon
 @testable import Service
 
 @Suite("A payment that starts at the relay")

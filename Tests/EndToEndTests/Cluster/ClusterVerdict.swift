@@ -1,7 +1,5 @@
 // What must be true after anything happened to several relays on one database.
 
-import Formats
-import Platform
 import PostgresStore
 import TestSupport
 import Testing

@@ -3,7 +3,6 @@
 
 import Formats
 import Glibc
-import HTTPServer
 import Platform
 import PostgresStore
 import TestSupport

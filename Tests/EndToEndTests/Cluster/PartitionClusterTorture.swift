@@ -2,7 +2,6 @@
 
 import Glibc
 import HTTPServer
-import Platform
 import TestSupport
 import Testing
 

@@ -1,7 +1,6 @@
 // Relays whose network to the database is slow. How many events a release build stores then is measured by
 // `benchmarks/relays`; this is what must hold.
 
-import Formats
 import Platform
 import PostgresStore
 import TestSupport

@@ -1,7 +1,6 @@
 // A rolling upgrade: relays are replaced one after the other, and one of them brings a newer schema.
 
 import Formats
-import Platform
 import PostgresStore
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
 // Numbers change in a real browser without any effect on the page around them.
 
-import Domain
 import Formats
 import TestSupport
 import Testing

@@ -1,8 +1,5 @@
 // Numbers that stay current: the frames, and the choice not to have them.
 
-import Domain
-import HTTPServer
-import Store
 import Testing
 
 @Suite(.withDaemonLog) struct DashboardLiveTests {

@@ -3,7 +3,6 @@
 import Domain
 import Formats
 import Sandbox
-import Store
 import TestSupport
 import Testing
 

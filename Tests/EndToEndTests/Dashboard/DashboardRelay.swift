@@ -6,7 +6,6 @@ import Formats
 import HTTPServer
 import Platform
 import SQLiteStore
-import Store
 import TestSupport
 import Testing
 

@@ -2,7 +2,6 @@
 
 import Domain
 import Formats
-import HTTPServer
 import Store
 import Testing
 

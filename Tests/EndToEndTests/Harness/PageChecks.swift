@@ -1,6 +1,5 @@
 // Checks that every page must pass in a browser, run on the rendered page.
 
-import Formats
 import FoundationEssentials
 import Platform
 import TestSupport

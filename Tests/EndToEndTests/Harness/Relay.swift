@@ -1,11 +1,8 @@
 // One receiptd under test: its directory, its configuration, its process, and the requests to it. One thread;
 // `Outside` is a value for other threads.
 
-import Domain
 import Formats
 import Glibc
-import Platform
-import Store
 import TestSupport
 import Testing
 

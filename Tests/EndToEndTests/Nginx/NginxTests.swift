@@ -1,7 +1,6 @@
 // nginx from Debian in front of receiptd, as in deploy/nginx: TLS, targets byte for byte, and only the public
 // paths.
 
-import Domain
 import Formats
 import Testing
 

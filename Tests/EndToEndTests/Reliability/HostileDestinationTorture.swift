@@ -1,11 +1,9 @@
 // Misbehaving destinations, each for one app of one daemon, all at once, while another app's receipts are
 // delivered (R3, R4, R8, R11).
 
-import Domain
 import Formats
 import Glibc
 import HTTPServer
-import Platform
 import SQLiteStore
 import Store
 import TestSupport

@@ -1,7 +1,5 @@
 // Hostile bodies, and input that is not HTTP/1.1. Values.
 
-import Formats
-
 extension HostileRequests {
   /// The number of events in these rows with a valid signature, which must be stored.
   static let signedEvents = 8

@@ -1,7 +1,5 @@
 // Requests of hostile clients and the expected responses, one row a case. Values.
 
-import Formats
-
 /// The expected end of a connection.
 enum HostileVerdict: Sendable, Equatable {
   /// These statuses in this order; then the relay closes.

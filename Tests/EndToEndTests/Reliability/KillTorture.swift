@@ -4,7 +4,6 @@
 import Domain
 import Formats
 import Glibc
-import HTTPServer
 import Platform
 import SQLiteStore
 import Store

@@ -1,7 +1,6 @@
 // The ledgers of both ends while the daemon is killed: what was acknowledged to the senders, and what the
 // destination received and accepted. Thread-safe.
 
-import HTTPServer
 import Platform
 
 /// The destination's ledger. By the receipts' names, it refuses some at first and fails some once, so that

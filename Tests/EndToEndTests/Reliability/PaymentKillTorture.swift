@@ -1,7 +1,6 @@
 // kill -9 at any moment while customers pay through the relay, and while the processors lose answers. At the
 // end three ledgers must agree: the processors', the relay's, and that of the merchant's backend.
 
-import Domain
 import Formats
 import Glibc
 import Platform

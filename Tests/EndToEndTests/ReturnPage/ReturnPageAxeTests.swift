@@ -1,10 +1,8 @@
 // The return page under axe-core, the rules that most accessibility audits use (WCAG 2.2, A and AA). It is in
 // the Python package axe_core_python; without that, these tests are skipped.
 
-import Domain
 import Formats
 import FoundationEssentials
-import Platform
 import TestSupport
 import Testing
 

@@ -4,7 +4,6 @@
 import Domain
 import Formats
 import FoundationEssentials
-import Platform
 import Store
 import TestSupport
 import Testing

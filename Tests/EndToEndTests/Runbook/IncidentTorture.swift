@@ -1,10 +1,8 @@
 // Plays the incidents of the runbook with the real programs on a large database: 200,000
 // receipts in `make torture`.
 
-import Domain
 import Formats
 import Platform
-import Store
 import TestSupport
 import Testing
 

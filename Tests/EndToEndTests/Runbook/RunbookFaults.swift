@@ -3,8 +3,6 @@
 import Domain
 import Formats
 import Glibc
-import Platform
-import Sandbox
 import Store
 import TestSupport
 import Testing

@@ -5,8 +5,6 @@ import Domain
 import Formats
 import Glibc
 import HTTPServer
-import Platform
-import Sandbox
 import Store
 import TestSupport
 import Testing

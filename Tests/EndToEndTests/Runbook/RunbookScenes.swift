@@ -4,8 +4,6 @@
 import Domain
 import Formats
 import Glibc
-import Platform
-import Sandbox
 import TestSupport
 import Testing
 

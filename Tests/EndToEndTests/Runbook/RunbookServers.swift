@@ -2,7 +2,6 @@
 
 import Formats
 import Glibc
-import Platform
 import TestSupport
 import Testing
 

@@ -1,7 +1,6 @@
 // Every command of the runbook, with the real programs, in the situation of its section.
 
 import FoundationEssentials
-import Platform
 import Testing
 
 @Suite("The runbook", .withDaemonLog)

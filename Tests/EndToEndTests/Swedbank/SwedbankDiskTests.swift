@@ -1,7 +1,6 @@
 // Callbacks while the relay cannot store anything.
 
 import Formats
-import HTTPServer
 import Sandbox
 import Testing
 

@@ -1,6 +1,5 @@
 // Command lines of both programs, parsed by receiptctl's table.
 
-import Domain
 import Terminal
 
 @testable import CLI

@@ -4,7 +4,6 @@ import Formats
 import Platform
 
 @testable import Config
-@testable import Daemon
 @testable import HTTPClient
 @testable import Service
 

@@ -1,12 +1,8 @@
 // The head of a request: target, path, query and header fields.
 
-import Platform
-
 @testable import Daemon
-@testable import Formats
 @testable import HTTPServer
 @testable import Service
-@testable import Web
 
 /// Requests without a server.
 enum FuzzRequest {

@@ -6,7 +6,6 @@ import Formats
 import Partners
 import Store
 
-@testable import Daemon
 @testable import Service
 
 extension FuzzTarget {

@@ -4,8 +4,6 @@ import Formats
 import Platform
 import Terminal
 
-@testable import CLI
-
 extension FuzzTarget {
   /// Reading, writing and reading again preserves the value.
   static let json = FuzzTarget("json") { bytes in

@@ -1,7 +1,6 @@
 // Tokens of users, and the key sets that verify them.
 
 import Cryptography
-import Domain
 import Formats
 
 extension FuzzTarget {

@@ -3,10 +3,8 @@
 import Formats
 import Domain
 import Platform
-import Terminal
 
 @testable import Config
-@testable import Daemon
 
 extension FuzzTarget {
   static let values = FuzzTarget("values", bytesMax: 128) { bytes in

@@ -2,7 +2,6 @@
 // later.
 
 import Domain
-import Formats
 import Partners
 import Testing
 

@@ -1,8 +1,5 @@
 // One life of the relay as a merchant's backend: its workers, and the answers that they give. One thread.
 
-import Domain
-import Platform
-import SimulatedDisk
 import Store
 
 @testable import Daemon

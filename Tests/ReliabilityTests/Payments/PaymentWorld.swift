@@ -5,10 +5,8 @@ import Domain
 import Formats
 import Platform
 import SimulatedDisk
-import Store
 
 @testable import Config
-@testable import Daemon
 @testable import Partners
 @testable import Sandbox
 

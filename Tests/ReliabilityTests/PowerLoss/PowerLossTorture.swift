@@ -1,7 +1,6 @@
 // A power cut at every write, truncation, sync, creation and deletion in a relay's storage life: acknowledged
 // data survives, nothing is stored in part, and the relay continues (R1, R9, R10). One thread.
 
-import Domain
 import Platform
 import SQLiteStore
 import SimulatedDisk

@@ -1,10 +1,7 @@
 // The promises to clients, and the requests that servers saw: a small independent model. The database is
 // checked against it after every commit. It contains only the contract's promises, not the relay's rules.
 
-import Domain
-import Formats
 import SQLiteStore
-import Store
 
 /// What was promised, and what was seen.
 struct Memory {

@@ -1,6 +1,5 @@
 // One life of the relay: its workers, and what is checked after its commits. One thread.
 
-import Domain
 import Platform
 import SimulatedDisk
 import Store

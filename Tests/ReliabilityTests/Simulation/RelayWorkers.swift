@@ -5,7 +5,6 @@
 import Formats
 import HTTPClient
 import Platform
-import SimulatedDisk
 import Store
 
 @testable import Daemon

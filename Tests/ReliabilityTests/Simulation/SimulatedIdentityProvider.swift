@@ -8,7 +8,6 @@ import HTTPClient
 import Platform
 import TestSupport
 
-@testable import Daemon
 @testable import Service
 
 /// A token that a caller presents.

@@ -4,8 +4,6 @@
 import HTTPClient
 import Platform
 
-@testable import Daemon
-
 /// The other end.
 protocol SimulatedServer: Sendable {
   /// Receives a request, and returns the answer and its time.

@@ -1,6 +1,5 @@
 // The acts of the simulated world: shoppers, Stripe, operators, the weather. One thread.
 
-import Cryptography
 import Domain
 import Formats
 import Partners

@@ -1,6 +1,5 @@
 // The course of a simulation: lives of the relay, one after the other, and the times in between. One thread.
 
-import Domain
 import Formats
 import Platform
 import SimulatedDisk

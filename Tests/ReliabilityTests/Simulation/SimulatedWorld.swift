@@ -6,10 +6,8 @@ import Formats
 import Platform
 import SQLiteStore
 import SimulatedDisk
-import Store
 
 @testable import Config
-@testable import Daemon
 @testable import Partners
 
 /// The relay's environment, and its faults.

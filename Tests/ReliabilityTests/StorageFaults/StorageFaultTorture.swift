@@ -1,7 +1,6 @@
 // The disk fails at every place: acknowledged data is stored, every request is answered once, and after the
 // fault the relay continues (R1, R4).
 
-import Platform
 import SQLiteStore
 import SimulatedDisk
 import Store

@@ -1,14 +1,10 @@
 // The wall clock is set forward and back, the machine sleeps, a leap second is added: case by case, in the
 // simulated world. Waits are measured on the monotonic clock.
 
-import Domain
-import Formats
 import Platform
 import SQLiteStore
 import Sandbox
 import SimulatedDisk
-import Store
-import TestSupport
 import Testing
 
 @Suite struct TimeTorture {

@@ -2,7 +2,6 @@
 
 import Cryptography
 import Domain
-import Formats
 import Platform
 import TestSupport
 import Testing

@@ -3,7 +3,6 @@
 
 import Domain
 import Store
-import TestSupport
 import Testing
 
 @Suite("Contexts of purchases", .everyEngine)

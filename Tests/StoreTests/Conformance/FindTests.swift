@@ -1,7 +1,6 @@
 // Tests the search for ids of any kind, and for their beginnings.
 
 import Domain
-import Formats
 import TestSupport
 import Testing
 

@@ -2,7 +2,6 @@
 
 import Domain
 import Store
-import TestSupport
 import Testing
 
 @Suite("The only customer of a user", .everyEngine)

@@ -3,7 +3,6 @@
 import Domain
 import Platform
 import Store
-import TestSupport
 import Testing
 
 @Suite("Pauses of apps", .everyEngine)

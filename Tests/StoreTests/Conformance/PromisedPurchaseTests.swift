@@ -3,7 +3,6 @@
 
 import Domain
 import Store
-import TestSupport
 import Testing
 
 private let price: [PriceID] = ["price_1"]

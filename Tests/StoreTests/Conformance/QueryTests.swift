@@ -1,8 +1,6 @@
 // Tests operators' queries: filters, pages, details.
 
 import Domain
-import Formats
-import Platform
 import TestSupport
 import Testing
 

@@ -2,7 +2,6 @@
 
 import Domain
 import Platform
-import Store
 import TestSupport
 
 struct RandomReports {

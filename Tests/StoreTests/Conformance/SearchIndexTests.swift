@@ -1,8 +1,6 @@
 // Tests the index of a search: what it finds, and how it follows erasure, retention and crashes.
 
 import Domain
-import Formats
-import TestSupport
 import Testing
 
 @testable import Store

@@ -2,7 +2,6 @@
 
 import Domain
 import Store
-import TestSupport
 import Testing
 
 @Suite("Purchases of several processors", .everyEngine)

@@ -3,7 +3,6 @@
 
 import Domain
 import Store
-import TestSupport
 import Testing
 
 @Suite("Payments that start at the relay", .everyEngine)

@@ -1,7 +1,6 @@
 // Tests which bodies are read to say what a customer bought.
 
 import Domain
-import TestSupport
 import Testing
 
 @testable import Store

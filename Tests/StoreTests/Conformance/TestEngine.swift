@@ -2,7 +2,6 @@
 // suite in this folder runs on each engine in `TestEngine.all`, and uses no engine directly. A new engine
 // must be added there and pass all suites. Tests of one engine's own features are in a separate folder.
 
-import Platform
 import Store
 import TestSupport
 import Testing

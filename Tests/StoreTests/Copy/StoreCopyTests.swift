@@ -5,8 +5,6 @@ import Platform
 import TestSupport
 import Testing
 
-@testable import PostgresStore
-@testable import SQLiteStore
 @testable import Store
 
 extension Trait where Self == ConditionTrait {

@@ -2,7 +2,6 @@
 // by them: the schema, isolation, time limits, passwords, standbys.
 
 import Domain
-import Platform
 import Store
 import TestSupport
 import Testing

@@ -2,7 +2,6 @@
 
 import Testing
 
-@testable import SQLiteStore
 @testable import Store
 
 extension QueryPlanTests {

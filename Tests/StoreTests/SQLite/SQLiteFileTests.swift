@@ -3,7 +3,6 @@
 import Domain
 import FoundationEssentials
 import Store
-import TestSupport
 import Testing
 
 @testable import SQLiteStore

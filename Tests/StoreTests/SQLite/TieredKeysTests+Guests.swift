@@ -1,10 +1,8 @@
 // Tests of the tiers of keys beside another program that writes.
 
-import Domain
 import Testing
 
 @testable import SQLiteStore
-@testable import Store
 
 extension TieredKeysTests {
   @Test("Another program that writes after every few commits does not stop the moves")

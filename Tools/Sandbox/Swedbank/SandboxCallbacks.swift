@@ -1,7 +1,6 @@
 // Sends callbacks as Swedbank Pay does: again and again until a 2xx, at fixed times after the event. One
 // thread owns the schedule and the connections.
 
-internal import Formats
 public import HTTPClient
 internal import Platform
 

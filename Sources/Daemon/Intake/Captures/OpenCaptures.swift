@@ -4,7 +4,6 @@
 internal import Domain
 internal import Partners
 internal import Platform
-internal import Service
 internal import Store
 
 /// A request that waits for the outcome of a capture.

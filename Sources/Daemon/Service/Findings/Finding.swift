@@ -5,7 +5,6 @@
 public import Config
 public import Domain
 public import Formats
-internal import Platform
 internal import Reports
 
 /// One thing that was found. It names no user, object or secret (R7).

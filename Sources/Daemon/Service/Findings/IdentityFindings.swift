@@ -5,7 +5,6 @@ public import Config
 public import Domain
 internal import Formats
 internal import Platform
-internal import Reports
 public import Store
 
 extension Finding {

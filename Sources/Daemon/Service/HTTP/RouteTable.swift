@@ -1,8 +1,6 @@
 // Matches a path to its route. Pure; called from any thread.
 
 internal import Formats
-internal import HTTPServer
-internal import Platform
 
 /// All routes of one listener.
 public struct RouteTable: Sendable {

@@ -1,10 +1,8 @@
 // Whether the daemon can accept and store requests, and every reason why not: the one list for /readyz, the
 // dashboard, the heartbeat and receiptctl's health lines. Thread-safe.
 
-internal import Domain
 internal import Platform
 public import Reports
-internal import Store
 
 /// Collects the reasons from the components that know them.
 public final class Readiness: Sendable {

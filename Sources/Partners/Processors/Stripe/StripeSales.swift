@@ -2,7 +2,6 @@
 // app, a shop, a newsletter. Pure; any thread.
 
 internal import Domain
-internal import Formats
 
 /// A selection of an account's sales: those that any of its entries matches.
 public struct StripeSelection: Sendable, Equatable {

@@ -1,6 +1,5 @@
 // PostgreSQL as an engine of the store. One thread at a time.
 
-internal import Formats
 internal import Platform
 internal import Store
 

@@ -1,7 +1,5 @@
 // The statements on `leases` and `instances`. One thread at a time.
 
-internal import Store
-
 /// What a program writes about itself.
 struct InstanceReport: Equatable {
   var host: String

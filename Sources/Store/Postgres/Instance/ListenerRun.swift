@@ -1,6 +1,5 @@
 // Receives the notifications of the other programs. The listener's thread.
 
-internal import Domain
 internal import Platform
 internal import Store
 

@@ -1,7 +1,6 @@
 // One connection to PostgreSQL. Its owner uses it from one thread at a time.
 
 internal import CPostgreSQL
-internal import Formats
 internal import Platform
 
 /// A connection (https://www.postgresql.org/docs/15/libpq.html), opened with `open`.

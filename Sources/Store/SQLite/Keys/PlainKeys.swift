@@ -1,7 +1,6 @@
 // The keys of a connection that does not own the database. It reads the newest keys from `key_tail`, or from
 // the owner's memory if that is in the same process. One thread at a time.
 
-internal import Domain
 internal import Store
 
 /// The keys of a connection that only reads, or of a guest that writes.

@@ -1,7 +1,6 @@
 // Keys in tiers: the newest are appended to a table and kept in memory; they are moved into sorted tables one
 // part after another. The writer's thread.
 
-internal import Domain
 internal import Store
 
 /// The keys of the connection that owns the database.

@@ -1,7 +1,6 @@
 // Captures under thousands of schedules of lost answers, crashes, delays and lies.
 
 import Domain
-import Partners
 import TestSupport
 import Testing
 

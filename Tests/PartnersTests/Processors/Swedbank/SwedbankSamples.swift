@@ -1,7 +1,6 @@
 // Requests, answers and recorded exchanges for the tests of Swedbank Pay's backend.
 
 import Formats
-import Partners
 
 enum SwedbankSamples {
   static func json(_ bytes: [UInt8]) -> JSONValue { (try? JSONValue(parsing: bytes)) ?? .null }

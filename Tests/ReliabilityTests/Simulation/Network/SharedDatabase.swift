@@ -1,7 +1,6 @@
 // A database that several relays share, as the simulated one sees it: its outages, the answers of COMMIT that
 // are lost, the leases, and the notifications of the other relays. Thread-safe.
 
-import Domain
 import Platform
 import Store
 
