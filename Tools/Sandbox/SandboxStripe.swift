@@ -27,9 +27,6 @@ public final class SandboxStripe: Sendable {
     }
   }
 
-  /// The port it listens on.
-  public var port: UInt16 { service.port }
-
   /// The value of `stripe.api_base` that sends queries here.
   public var base: String { service.base }
 

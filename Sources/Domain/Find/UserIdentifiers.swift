@@ -18,8 +18,6 @@ public struct UserIdentifiers: Sendable, Equatable {
 
   public init() {}
 
-  public var isEmpty: Bool { users.isEmpty && ids.isEmpty && addresses.isEmpty }
-
   /// Adds an id; ignores what is already erased.
   public mutating func add(_ id: (some TextID)?) { add(id: id?.text) }
 

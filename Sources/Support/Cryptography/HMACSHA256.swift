@@ -51,9 +51,6 @@ public struct AuthenticationCode: Sendable {
 /// concurrent caller. Reinitializing a context with its key (EVP_MAC_init(3) without a key) takes 1.5 µs for
 /// 16 bytes with OpenSSL 3.0. Copying a context takes 2.6 µs, and the one-shot `HMAC()` takes longer.
 @safe public final class HMACSHA256: @unchecked Sendable {
-  /// The size of a code in bytes.
-  public static let codeSize = AuthenticationCode.size
-
   private let keyed: OpaquePointer
   private let spare = Monitor<[Context]>([])
 

@@ -18,11 +18,8 @@ public enum StandardStream: Sendable {
   /// Whether the stream is a terminal (isatty(3)).
   public var isTerminal: Bool { isatty(descriptor) == 1 }
 
-  /// The terminal's current width in columns; nil when the stream is not a terminal or reports none
-  /// (TIOCGWINSZ, ioctl_tty(2)).
-  public var columns: Int? { size?.columns }
-
-  /// The terminal's current size.
+  /// The terminal's current size; nil when the stream is not a terminal or reports none (TIOCGWINSZ,
+  /// ioctl_tty(2)).
   public var size: (columns: Int, rows: Int)? {
     var size = winsize()
     guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }

@@ -151,9 +151,7 @@ struct SeveralDestinationsTests {
     let record = try store.receipts()[1]
     let sent = try #require(record.receipt?.body)
     try store.reload(rules(["purchasely"]))
-    let report = AttemptReport(
-      startedAt: store.now, duration: .zero, status: isDelivered ? 200 : 500, error: nil, isAmbiguous: false,
-      response: [])
+    let report = AttemptReport(at: store.now, status: isDelivered ? 200 : 500, duration: .zero)
     let decision: Delivery.Decision =
       isDelivered ? .delivered(importID: nil) : .retry(at: store.after(minute), spent: true)
     _ = try store.apply(

@@ -33,17 +33,12 @@ final class SandboxCallbacks: Sendable {
     } catch {
       throw SystemError(code: 0, operation: "callbacks: \(error.rawValue)")
     }
-    worker = Worker("sandbox-calls", inbox: CallbackInbox(scale: scale), interrupt: { pool.wake() })
+    worker = Worker("sandbox-calls", inbox: CallbackInbox(), interrupt: { pool.wake() })
     try worker.start { [worker] in
-      var run = CallbackRun(worker: worker, pool: pool, onAttempt: onAttempt)
+      var run = CallbackRun(worker: worker, pool: pool, scale: scale, onAttempt: onAttempt)
       while !worker.isStopping { run.step() }
       pool.cancelAll()
     }
-  }
-
-  var scale: Double {
-    get { worker.withInbox { $0.scale } }
-    set { worker.withInbox { $0.scale = newValue } }
   }
 
   func send(_ callbacks: [SandboxSwedbankCallback]) {
@@ -60,7 +55,6 @@ final class SandboxCallbacks: Sendable {
 private struct CallbackInbox: WorkerInbox {
   var isStopping = false
   var new: [ScheduledCallback] = []
-  var scale: Double
 }
 
 private struct ScheduledCallback {
@@ -91,28 +85,28 @@ private struct CallbackRun {
 
   let worker: Worker<CallbackInbox>
   let pool: TransferPool
+  let scale: Double
   let onAttempt: @Sendable (SandboxCallbackAttempt) -> Void
   private var waiting: [ScheduledCallback] = []
   private var running: [UInt64: ScheduledCallback] = [:]
   private var count: UInt64 = 0
-  private var scale: Double = 1
 
   init(
-    worker: Worker<CallbackInbox>, pool: TransferPool,
+    worker: Worker<CallbackInbox>, pool: TransferPool, scale: Double,
     onAttempt: @escaping @Sendable (SandboxCallbackAttempt) -> Void
   ) {
     self.worker = worker
     self.pool = pool
+    self.scale = scale
     self.onAttempt = onAttempt
   }
 
   /// Starts what is due, and waits until something ends or becomes due.
   mutating func step() {
-    let (new, scale) = worker.read { inbox in
+    let new = worker.read { inbox in
       defer { inbox.new = [] }
-      return (inbox.new, inbox.scale)
+      return inbox.new
     }
-    self.scale = scale
     waiting += new.prefix(max(Self.waitingMax - waiting.count, 0))
     startDue()
     let next = waiting.map(\.due).min()

@@ -55,9 +55,6 @@ public final class SandboxSwedbank: Sendable {
 
   deinit { stop() }
 
-  /// The port it listens on.
-  public var port: UInt16 { service.port }
-
   /// The value of `swedbank.api_base` that sends requests here.
   public var base: String { service.base }
 
@@ -71,12 +68,6 @@ public final class SandboxSwedbank: Sendable {
   public var callbackCopies: Int {
     get { service.handler.state.withLock { $0.account.callbackCopies } }
     set { service.handler.state.withLock { $0.account.callbackCopies = newValue } }
-  }
-
-  /// Multiplies the times between the attempts of a callback, 0…1000.
-  public var callbackScale: Double {
-    get { callbacks.scale }
-    set { callbacks.scale = newValue }
   }
 
   /// All orders, the oldest first.

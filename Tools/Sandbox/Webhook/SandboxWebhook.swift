@@ -31,9 +31,6 @@ public final class SandboxWebhook: Sendable {
     }
   }
 
-  /// The port it listens on.
-  public var port: UInt16 { service.port }
-
   /// The value of `webhook.url` that sends webhooks here.
   public var url: String { service.base + Self.path }
 

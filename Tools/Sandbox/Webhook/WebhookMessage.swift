@@ -24,9 +24,6 @@ public struct WebhookMessage: Sendable, Equatable {
     public var description: String
   }
 
-  /// The types that this receiver knows.
-  public static let types = ["purchase.completed", "purchase.reversed"]
-
   /// Reads a body, and checks every member that it knows.
   public init(parsing body: [UInt8]) throws(Fault) {
     guard let value = try? JSONValue(parsing: body), value.members != nil else {

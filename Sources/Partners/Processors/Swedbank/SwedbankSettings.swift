@@ -77,7 +77,6 @@ public struct SwedbankSettings: Sendable, Equatable {
   public static let productionBase = "https://api.payex.com"
   /// Callbacks come within moments.
   public static let settleAfterDefault: Duration = .minutes(15)
-  public static let testBase = "https://api.externalintegration.payex.com"
 
   /// The networks from which Swedbank Pay sends callbacks: the new one, and the two old addresses
   /// (https://developer.swedbankpay.com/checkout-v3/technical-reference/callback).

@@ -7,8 +7,6 @@ internal import Formats
 struct TextEdits {
   private var edits: [(range: Range<Int>, text: [UInt8])] = []
 
-  var isEmpty: Bool { edits.isEmpty }
-
   /// Replaces a value.
   mutating func replace(_ node: JSONNode, by value: JSONValue) {
     edits.append((node.textRange, value.serialized()))

@@ -20,8 +20,7 @@ public struct PostgresError: Error, Sendable, Equatable, CustomStringConvertible
     case unknownOutcome
     /// The statement conflicts with another transaction; run the whole transaction again.
     case conflict
-    /// A lock was not released in time, or the server's time limit for a statement or `PostgresCanceller`
-    /// ended it.
+    /// A lock was not released in time, or the server's time limit for a statement ended it.
     case timedOut
     /// No space left on the server's disk.
     case full

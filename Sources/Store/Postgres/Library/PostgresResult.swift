@@ -37,8 +37,6 @@ internal import CPostgreSQL
     unsafe cpg_PQclear(handle)
   }
 
-  public var columnCount: Int { types.count }
-
   public func isNull(_ row: Int, _ column: Int) -> Bool {
     guard isCell(row, column) else { return true }
     return unsafe cpg_PQgetisnull(handle, Int32(row), Int32(column)) == 1

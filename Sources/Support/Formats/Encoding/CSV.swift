@@ -2,9 +2,6 @@
 
 /// Writes CSV.
 public enum CSV {
-  /// The first record is the header (RFC 4180 §3).
-  public static let mediaType = "text/csv; charset=utf-8; header=present"
-
   /// A field of a record.
   public enum Field: Sendable, Equatable {
     /// Untrusted text.

@@ -183,7 +183,6 @@ extension PostgresTests {
       #expect(next?.description == "SELECT: the connection is closed")
       let waiting = failure { () throws(PostgresError) in _ = try connection.notifications(within: .zero) }
       #expect(waiting?.kind == .connectionLost)
-      #expect(connection.canceller == nil)
     }
 
     @Test("An idle transaction that the server ends is lost, with the reason")
@@ -207,24 +206,6 @@ extension PostgresTests {
       #expect(error?.kind == .connectionLost)
       #expect(error?.reason.hasPrefix("no answer within") == true)
       #expect(!connection.isOpen)
-    }
-
-    @Test("A statement is cancelled from another thread, and the connection works on")
-    func cancelled() throws {
-      let canceller = try #require(connection.canceller)
-      let (server, backend) = (server, try connection.backend())
-      let thread = try WorkerThread(name: "canceller") {
-        guard let other = try? server.connect() else { return }
-        let sleeping = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'PgSleep'"
-        for _ in 0..<10_000 where (try? other.run(sleeping, [.integer(backend)]).integer(0, 0)) == 1 {
-          canceller.cancel()
-          return
-        }
-      }
-      let error = failure { () throws(PostgresError) in try connection.run("SELECT pg_sleep(60)") }
-      thread.join()
-      #expect(error?.kind == .timedOut)
-      #expect(try connection.run("SELECT 1").integer(0, 0) == 1)
     }
   }
 

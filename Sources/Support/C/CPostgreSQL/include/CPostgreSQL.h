@@ -38,9 +38,6 @@
   X(int, PQisBusy, (PGconn * c), (c))                                                                        \
   X(PGresult *, PQgetResult, (PGconn * c), (c))                                                              \
   X(PGnotify *, PQnotifies, (PGconn * c), (c))                                                               \
-  X(PGcancel *, PQgetCancel, (PGconn * c), (c))                                                              \
-  X(void, PQfreeCancel, (PGcancel * cancel), (cancel))                                                       \
-  X(int, PQcancel, (PGcancel * cancel, char *error, int size), (cancel, error, size))                        \
   X(void, PQclear, (PGresult * r), (r))                                                                      \
   X(ExecStatusType, PQresultStatus, (const PGresult *r), (r))                                                \
   X(char *, PQresultErrorField, (const PGresult *r, int field), (r, field))                                  \
