@@ -17,6 +17,13 @@ struct JobRoomTests {
     return jobs
   }
 
+  /// Pauses the deliveries of one app for a minute.
+  private static func pause(_ jobs: JobStore) throws {
+    let breaker = Breaker(
+      state: .paused, probeAt: jobs.store.after(minute), since: jobs.store.now, cause: .status(403))
+    try jobs.store.apply(SaveBreaker(app: "ios", breaker: breaker))
+  }
+
   @Test("A job without a rate releases no more receipts than can be under way")
   func window() throws {
     let jobs = try Self.jobs()
@@ -61,9 +68,7 @@ struct JobRoomTests {
     let jobs = try Self.jobs()
     for number in 0..<3 { try jobs.purchase("web\(number)", .failed(.status(422)), status: 422, app: "web") }
     let job = try jobs.start()
-    let breaker = Breaker(
-      state: .paused, probeAt: jobs.store.after(minute), since: jobs.store.now, cause: .status(403))
-    _ = try jobs.store.apply(SaveBreaker(app: "ios", breaker: breaker))
+    try Self.pause(jobs)
     let running = try jobs.run(job)
     #expect(running.count(.released) == 3, "the other app's are not held up (R11)")
     #expect(try jobs.store.reader.holds(running, now: jobs.store.now).map(\.app) == ["ios"])
@@ -77,9 +82,7 @@ struct JobRoomTests {
     let jobs = try Self.jobs()
     for number in 0..<3 { try jobs.purchase("web\(number)", .failed(.status(422)), status: 422, app: "web") }
     let job = try jobs.start()
-    let breaker = Breaker(
-      state: .paused, probeAt: jobs.store.after(minute), since: jobs.store.now, cause: .status(403))
-    _ = try jobs.store.apply(SaveBreaker(app: "ios", breaker: breaker))
+    try Self.pause(jobs)
     #expect(try jobs.run(job).count(.planned) == 12, "they wait for their app")
 
     let web = AppRules(
@@ -115,8 +118,7 @@ struct JobRoomTests {
   @Test("A cancellation delivers nothing, so it does not wait for room")
   func cancel() throws {
     let jobs = try Self.jobs()
-    let breaker = Breaker(state: .paused, probeAt: jobs.store.after(minute), since: jobs.store.now)
-    _ = try jobs.store.apply(SaveBreaker(app: "ios", breaker: breaker))
+    try Self.pause(jobs)
     let job = try jobs.run(try jobs.start(.cancel))
     #expect(job.state == .done)
     #expect(job.count(.cancelled) == 12)

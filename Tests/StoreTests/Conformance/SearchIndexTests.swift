@@ -48,6 +48,13 @@ struct SearchIndexTests {
     }
   }
 
+  /// - Returns: the run that is to be written next.
+  private func draft(of store: TestStore) throws -> SearchDraft {
+    let step = try store.reader.searchStep(mentions, now: store.after(minute), sizes: Self.sizes)
+    guard case .write(let draft)? = step else { return try #require(nil, "there is nothing to write") }
+    return draft
+  }
+
   private func index(_ store: TestStore) throws {
     var steps = 0
     while try step(store) != nil {
@@ -140,13 +147,7 @@ struct SearchIndexTests {
     let store = try TestStore()
     for n in 1...10 { try buy(n, store) }
     try store.apply(BeginSearchIndex())
-    guard
-      case .write(let draft)? = try store.reader.searchStep(
-        mentions, now: store.after(minute), sizes: Self.sizes)
-    else {
-      Issue.record("there is nothing to write")
-      return
-    }
+    let draft = try draft(of: store)
     let rows = try store.receipts().filter { [2, 9].map { "user-\($0)" }.contains($0.purchase.userID?.text) }
     try store.apply(ForgetPurchases(rows: rows.map(\.rowID), cancelsOpen: true))
     #expect(try store.apply(WriteSearchRun(draft)) == .void)
@@ -195,13 +196,7 @@ struct SearchIndexTests {
     let store = try TestStore()
     for n in 1...8 { try buy(n, store, more: (0..<12).map { "in_\(n)number\($0)" }.joined(separator: " ")) }
     try store.apply(BeginSearchIndex())
-    guard
-      case .write(var draft)? = try store.reader.searchStep(
-        mentions, now: store.after(minute), sizes: Self.sizes)
-    else {
-      Issue.record("there is nothing to write")
-      return
-    }
+    var draft = try draft(of: store)
     // As if it needed several slices.
     while draft.blocks.count <= WriteSearchRun.blocksMax { draft.blocks += draft.blocks }
     let outcome = try store.apply(WriteSearchRun(draft))
@@ -228,13 +223,7 @@ struct SearchIndexTests {
     for n in 1...8 { try buy(n, store) }
     try store.apply(BeginSearchIndex())
     try store.apply(BeginSearchIndex())
-    guard
-      case .write(let draft)? = try store.reader.searchStep(
-        mentions, now: store.after(minute), sizes: Self.sizes)
-    else {
-      Issue.record("there is nothing to write")
-      return
-    }
+    let draft = try draft(of: store)
     #expect(try store.apply(WriteSearchRun(draft)) == .ready)
     #expect(try store.apply(WriteSearchRun(draft)) == .void)
   }

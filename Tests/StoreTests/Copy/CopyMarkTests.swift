@@ -17,20 +17,27 @@ struct CopyMarkTests {
     (.sqlite, .postgres), (.postgres, .sqlite), (.postgres, .postgres),
   ]
 
-  private func filled(_ engine: TestEngine, seed: UInt64 = 7, steps: Int = 60) throws -> FilledStore {
-    try TestEngine.$current.withValue(engine) { try FilledStore(seed: seed, steps: steps) }
+  /// A database with rows in each table.
+  private func filled(_ engine: TestEngine, seed: UInt64 = 7, steps: Int = 60) throws -> CopyPlace {
+    let filled = try TestEngine.$current.withValue(engine) { try FilledStore(seed: seed, steps: steps) }
+    return CopyPlace(engine, of: filled.random.store)
   }
 
-  private func place(_ filled: FilledStore, _ engine: TestEngine) -> CopyPlace {
-    CopyPlace(engine, of: filled.random.store)
+  /// A copy that has all rows, but is not finished.
+  private func copied(
+    _ from: TestEngine, to: TestEngine
+  ) throws -> (source: CopyPlace, target: CopyPlace, copy: StoreCopy) {
+    let (source, target) = (try filled(from), try CopyPlace(to))
+    let copy = try source.copy(to: target)
+    try copy.copyRows { _, _ in }
+    return (source, target, copy)
   }
 
   /// In the first two ways each engine is a source and a target.
   @Test("Interrupted after each slice, a copy continues and stores each row once", arguments: 0...1)
   func interruptions(way: Int) throws {
     let (from, to) = Self.ways[way]
-    let filled = try filled(from)
-    let (source, target) = (place(filled, from), try CopyPlace(to))
+    let (source, target) = (try filled(from), try CopyPlace(to))
     var runs = 0
     while true {
       let copy = try source.copy(to: target)
@@ -68,8 +75,7 @@ struct CopyMarkTests {
 
   @Test("A lost connection interrupts a copy, too; two runs at once do not both store a slice")
   func losses() throws {
-    let filled = try filled(.sqlite)
-    let (source, target) = (place(filled, .sqlite), try CopyPlace(.postgres))
+    let (source, target) = (try filled(.sqlite), try CopyPlace(.postgres))
     let name = try PostgresDatabases.name(of: target.folder)
     let server = try PostgresServer.shared.get()
     let copy = try source.copy(to: target)
@@ -106,16 +112,13 @@ struct CopyMarkTests {
         "app zz, processor stripe"
       ),
     ]
-    let filled = try filled(.sqlite)
-    let (source, target) = (place(filled, .sqlite), try CopyPlace(.postgres))
-    let copy = try source.copy(to: target)
-    try copy.copyRows { _, _ in }
-    let connection = try PostgresServer.shared.get().connect(PostgresDatabases.name(of: target.folder))
+    let copied = try copied(.sqlite, to: .postgres)
+    let connection = try PostgresServer.shared.get().connect(PostgresDatabases.name(of: copied.target.folder))
     for change in changes {
       try connection.run("BEGIN")
       try connection.run(change.sql.replacing("X'00'", with: "'\\x00'::bytea"))
       try connection.run("COMMIT")
-      let found = try CopyTable.all.map { try copy.compare($0) { _ in } }.filter { !$0.isEqual }
+      let found = try CopyTable.all.map { try copied.copy.compare($0) { _ in } }.filter { !$0.isEqual }
       let last = found.first { $0.table == change.table }
       #expect(last?.difference == change.difference, "\(found)")
     }
@@ -124,8 +127,7 @@ struct CopyMarkTests {
   @Test("A retired database and an unfinished copy are not written, and can be read", arguments: 0...2)
   func refusals(way: Int) throws {
     let (from, to) = Self.ways[way]
-    let filled = try filled(from)
-    let (source, target) = (place(filled, from), try CopyPlace(to))
+    let (source, target) = (try filled(from), try CopyPlace(to))
     let copy = try source.copy(to: target)
     #expect(throws: StoreError.unfinishedCopy(of: from.name)) { try target.writer() }
     try copy.copyRows { _, _ in }
@@ -144,10 +146,7 @@ struct CopyMarkTests {
 
   @Test("A crash between retiring the source and completing the copy leaves a copy that can be completed")
   func crashAtTheEnd() throws {
-    let filled = try filled(.sqlite)
-    let (source, target) = (place(filled, .sqlite), try CopyPlace(.postgres))
-    let copy = try source.copy(to: target)
-    try copy.copyRows { _, _ in }
+    let (source, target, _) = try copied(.sqlite, to: .postgres)
     try source.execute("UPDATE copies SET state = 'retired' WHERE role = 'source'")
     #expect(throws: StoreError.self) { try source.writer() }
     #expect(throws: StoreError.self) { try target.writer() }
@@ -157,26 +156,22 @@ struct CopyMarkTests {
 
   @Test("A source that was used after the copy began is not retired; a new copy needs an empty target")
   func usedSource() throws {
-    let filled = try filled(.sqlite)
-    let (source, target) = (place(filled, .sqlite), try CopyPlace(.postgres))
-    let copy = try source.copy(to: target)
-    try copy.copyRows { _, _ in }
+    let (source, target, copy) = try copied(.sqlite, to: .postgres)
     _ = try source.writer()
     #expect(throws: CopyFault.sourceChanged) { try copy.finish(CopyPlace.entry, now: TestStore.start) }
     #expect(throws: CopyFault.sourceChanged) { try source.copy(to: target) }
-    let other = try self.filled(.sqlite, seed: 8, steps: 10)
-    _ = try place(other, .sqlite).copy(to: CopyPlace(.postgres))
-    #expect(throws: CopyFault.otherCopy(of: "SQLite")) { try place(other, .sqlite).copy(to: target) }
+    let other = try filled(.sqlite, seed: 8, steps: 10)
+    _ = try other.copy(to: CopyPlace(.postgres))
+    #expect(throws: CopyFault.otherCopy(of: "SQLite")) { try other.copy(to: target) }
     #expect(throws: CopyFault.unfinished(of: "SQLite")) { try target.copy(to: CopyPlace(.sqlite)) }
     let new = try CopyPlace(.sqlite)
     try source.copyAll(to: new)
-    #expect(throws: CopyFault.notEmpty("purchases")) { try new.copy(to: place(other, .sqlite)) }
+    #expect(throws: CopyFault.notEmpty("purchases")) { try new.copy(to: other) }
   }
 
   @Test("A database of a server is not copied, and no copy is made there, while an instance uses it")
   func instances() throws {
-    let filled = try filled(.sqlite)
-    let (file, server) = (place(filled, .sqlite), try CopyPlace(.postgres))
+    let (file, server) = (try filled(.sqlite), try CopyPlace(.postgres))
     let insertion = """
       INSERT INTO instances (id, host, version, configuration, started_at, seen_at, clock_ahead, queue_depth,
         is_notified, unreadiness, leases, secrets)
@@ -202,8 +197,7 @@ struct CopyMarkTests {
 
   @Test("A connection that is older than a copy is refused once its database is retired, with any command")
   func openConnections() throws {
-    let filled = try filled(.postgres)
-    let (server, target) = (place(filled, .postgres), try CopyPlace(.sqlite))
+    let (server, target) = (try filled(.postgres), try CopyPlace(.sqlite))
     let writers = try (0..<2).map { _ in try server.writer() }
     for writer in writers { try writer.apply(WriteAudit(CopyPlace.entry), now: TestStore.start) }
     try server.copyAll(to: target)
@@ -218,28 +212,22 @@ struct CopyMarkTests {
 
   @Test("A copy ends after a batch that has begun, and no batch begins while it ends")
   func lastBatch() throws {
-    let filled = try filled(.postgres)
-    let (server, target) = (place(filled, .postgres), try CopyPlace(.sqlite))
-    let copy = try server.copy(to: target)
-    try copy.copyRows { _, _ in }
-    let name = try PostgresDatabases.name(of: server.folder)
+    let copied = try copied(.postgres, to: .sqlite)
+    let name = try PostgresDatabases.name(of: copied.source.folder)
     let other = try PostgresServer.shared.get().connect(name)
     // As a batch does.
     try other.run("BEGIN")
     try other.run("LOCK TABLE app_locks IN ROW SHARE MODE")
-    #expect(throws: CopyFault.self) { try copy.finish(CopyPlace.entry, now: TestStore.start) }
+    #expect(throws: CopyFault.self) { try copied.copy.finish(CopyPlace.entry, now: TestStore.start) }
     try other.run("COMMIT")
-    try copy.finish(CopyPlace.entry, now: TestStore.start)
-    #expect(throws: StoreError.retired(to: "SQLite", at: TestStore.start)) { try server.writer() }
+    try copied.copy.finish(CopyPlace.entry, now: TestStore.start)
+    #expect(throws: StoreError.retired(to: "SQLite", at: TestStore.start)) { try copied.source.writer() }
   }
 
   @Test("A mark that was set meanwhile is not removed by a program that starts")
   func retiredMeanwhile() throws {
-    let filled = try filled(.postgres)
-    let (server, target) = (place(filled, .postgres), try CopyPlace(.sqlite))
-    let copy = try server.copy(to: target)
-    try copy.copyRows { _, _ in }
-    let name = try PostgresDatabases.name(of: server.folder)
+    let copied = try copied(.postgres, to: .sqlite)
+    let name = try PostgresDatabases.name(of: copied.source.folder)
     let other = try PostgresServer.shared.get().connect(name)
     try other.run("BEGIN")
     try other.run("UPDATE copies SET state = 'retired' WHERE role = 'source'")
@@ -264,13 +252,12 @@ struct CopyMarkTests {
     try other.run("COMMIT")
     starting.join()
     #expect(refusal.withLock { $0 } as? StoreError == .retired(to: "SQLite", at: TestStore.start))
-    #expect(try server.opened().reading.retirement()?.place == "SQLite")
+    #expect(try copied.source.opened().reading.retirement()?.place == "SQLite")
   }
 
   @Test("A connection that is lost and made again finds that its database was retired meanwhile")
   func cutOff() throws {
-    let filled = try filled(.postgres)
-    let (server, target) = (place(filled, .postgres), try CopyPlace(.sqlite))
+    let (server, target) = (try filled(.postgres), try CopyPlace(.sqlite))
     let writer = try server.writer()
     try server.copyAll(to: target)
     let name = try PostgresDatabases.name(of: server.folder)

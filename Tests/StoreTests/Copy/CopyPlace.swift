@@ -14,24 +14,25 @@ import Testing
 final class CopyPlace {
   let engine: TestEngine
   let folder: String
-  private let isOwned: Bool
+  /// Deletes the database when it is deleted itself; nil if this value does.
+  private let store: TestStore?
 
   /// An empty database.
   init(_ engine: TestEngine) throws {
     self.engine = engine
     folder = try makeDirectory().path
-    isOwned = true
+    store = nil
   }
 
   /// The database of a store.
   init(_ engine: TestEngine, of store: TestStore) {
     self.engine = engine
     folder = store.folder
-    isOwned = false
+    self.store = store
   }
 
   deinit {
-    guard isOwned else { return }
+    guard store == nil else { return }
     // If this fails, the files stay in the system's temporary directory.
     try? FileManager.default.removeItem(atPath: folder)
     engine.remove(folder)
