@@ -86,7 +86,7 @@ import Testing
       try relay.ingest(Checkout("shared-1").completed)
       #expect(try webhooks[0].reply().status == 503)
       polls.removeAll()
-      try waitUntil("it is ready") { try relay.admin.request("GET", "/readyz").status == 200 }
+      try relay.waitUntilReady()
       withExtendedLifetime((limited, slow, webhooks)) {}
     }
   }

@@ -47,7 +47,7 @@ import Testing
       try waitUntil("it takes requests again") {
         try relay.outside.postContext("u", early[0].context).status < 300
       }
-      try waitUntil("it is ready again") { try relay.admin.request("GET", "/readyz").status == 200 }
+      try relay.waitUntilReady()
       let later = Checkout("later")
       try relay.ingest(later.completed)
       try waitUntil("it delivers on") { try disk.count(.delivered) == taken.count + 1 }

@@ -40,6 +40,9 @@ final class Cluster {
     }
   }
 
+  /// How many deliveries can be in flight.
+  var inFlightMax: Int { Self.concurrency * apps.count }
+
   func start() throws { for relay in relays { try relay.start() } }
 
   var ports: [UInt16] { relays.map(\.outside.api.port) }
@@ -98,6 +101,14 @@ final class ClusterLedger: Sendable {
   var doubles: Int { state.withLock { $0.taken.values.reduce(0) { $0 + $1 - 1 } } }
 }
 
+extension Cluster {
+  /// Starts the relays, and senders for all of them.
+  func startUnderLoad(senders count: Int = 4, seed: UInt64 = 0) throws -> ClusterSenders {
+    try start()
+    return try ClusterSenders(count, ports: ports, apps: apps, seed: seed)
+  }
+}
+
 /// Senders that complete checkouts at any relay until they are stopped. Owns their threads.
 final class ClusterSenders {
   private struct State {
@@ -113,11 +124,12 @@ final class ClusterSenders {
   }
 
   private let state: Monitor<State>
+  private let seed: UInt64
   private var threads: [WorkerThread] = []
 
-  init(_ count: Int, ports: [UInt16], apps: [String]) throws {
+  init(_ count: Int, ports: [UInt16], apps: [String], seed: UInt64) throws {
     let state = Monitor(State(ports: ports))
-    self.state = state
+    (self.state, self.seed) = (state, seed)
     threads = try (0..<count).map { sender in
       try WorkerThread(name: "sender-\(sender)") { Self.keepSending(state, apps, sender: sender) }
     }
@@ -156,6 +168,12 @@ final class ClusterSenders {
   }
 
   var taken: Int { state.withLock { $0.taken.count } }
+
+  /// Waits until this many more are acknowledged.
+  func takeMore(_ count: Int) throws {
+    let goal = taken + count
+    try waitUntil("more is taken (seed \(seed))") { taken >= goal }
+  }
 
   /// The longest time without a 2xx since the last call.
   func takeLongestGap() -> Duration {

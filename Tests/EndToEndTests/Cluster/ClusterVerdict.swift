@@ -5,22 +5,19 @@ import TestSupport
 import Testing
 
 extension Cluster {
-  /// Waits until everything is delivered.
-  func settle(_ connection: PostgresConnection) throws {
-    try waitUntil("everything is delivered", within: Waiting.patience) {
+  /// Waits until everything is delivered. Compares what was acknowledged with what the destination accepted
+  /// (R1), checks the rest of the promises, and reports the figures that every suite has.
+  /// - Parameters:
+  ///   - interruptions: what was in flight at each of them may come twice.
+  ///   - overlapsMax: how often two relays may have delivered one app at the same time.
+  func judge(
+    _ suite: String, _ taken: [Checkout], interruptions: Int, overlapsMax: Int = 0, seed: UInt64 = 0,
+    _ connection: PostgresConnection
+  ) throws {
+    try waitUntil("everything is delivered") {
       let open = try connection.run("SELECT count(*) FROM purchases WHERE state <> 'delivered'")
       return open.integer(0, 0) == 0
     }
-  }
-
-  /// Compares what was acknowledged with what the destination accepted (R1), and checks the rest of the
-  /// promises.
-  /// - Returns: how many receipts were lost.
-  @discardableResult
-  func judge(
-    _ taken: [Checkout], doublesMax: Int, overlapsMax: Int = 0, seed: UInt64,
-    _ connection: PostgresConnection
-  ) throws -> Int {
     var lost = 0
     let entries = Dictionary(grouping: destination.ledger) { $0.objectID ?? "" }
     for checkout in taken {
@@ -34,6 +31,7 @@ extension Cluster {
     }
     #expect(
       ledger.overlaps.count <= overlapsMax, "two relays delivered one app at the same time (seed \(seed))")
+    let doublesMax = interruptions * inFlightMax
     #expect(ledger.doubles <= doublesMax, "\(ledger.doubles) doubles (seed \(seed))")
     let rows = try connection.run(
       """
@@ -44,11 +42,6 @@ extension Cluster {
     #expect(rows.integer(0, 0) == rows.integer(0, 1), "one purchase makes one receipt (R2)")
     #expect(rows.integer(0, 2) == rows.integer(0, 3), "one event is stored once")
     #expect(Int(rows.integer(0, 0)) >= taken.count)
-    return lost
-  }
-
-  /// Reports the figures that every suite has.
-  func report(_ suite: String, _ taken: [Checkout], lost: Int) {
     Torture.report(suite, "receipts promised", taken.count)
     Torture.report(suite, "receipts lost", lost)
     Torture.report(suite, "receipts sent twice", ledger.doubles)

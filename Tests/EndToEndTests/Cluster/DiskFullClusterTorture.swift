@@ -61,15 +61,11 @@ struct DiskFullClusterTorture {
     try server.run("rm \(PostgresServer.smallDisk)/filler")
     let start = MonotonicInstant.now()
     for relay in relays {
-      try waitUntil("it is ready again") { try relay.admin.request("GET", "/readyz").status == 200 }
+      try relay.waitUntilReady()
     }
     let recovery = MonotonicInstant.now().duration(since: start)
     for _ in 0..<10 { #expect(try take("after") == 200) }
-    let connection = try server.connect("small")
-    try cluster.settle(connection)
-    let doublesMax = Cluster.concurrency * cluster.apps.count
-    let lost = try cluster.judge(taken, doublesMax: doublesMax, seed: 0, connection)
-    cluster.report(Self.suite, taken, lost: lost)
+    try cluster.judge(Self.suite, taken, interruptions: 1, server.connect("small"))
     Torture.report(Self.suite, "ready again after, ms", recovery.milliseconds)
   }
 }

@@ -20,28 +20,21 @@ struct FailoverClusterTorture {
     defer { pair.end() }
     let cluster = try Cluster(2, apps: 4) { _ in pair.url }
     defer { cluster.end() }
-    try cluster.start()
-    let senders = try ClusterSenders(4, ports: cluster.ports, apps: cluster.apps)
+    let senders = try cluster.startUnderLoad(seed: seed)
     defer { senders.stop() }
     var gaps: [Int64] = []
     for number in 0..<Self.failovers {
       if number > 0 { try pair.makeStandby() }
-      let goal = senders.taken + Int.random(in: 20...120, using: &random)
-      try waitUntil("more is taken (seed \(seed))") { senders.taken >= goal }
+      try senders.takeMore(Int.random(in: 20...120, using: &random))
       _ = senders.takeLongestGap()
       try pair.failOver()
-      let after = senders.taken
-      try waitUntil("it goes on (seed \(seed))") { senders.taken > after + 4 }
+      try senders.takeMore(5)
       gaps.append(senders.takeLongestGap().milliseconds)
     }
     let taken = senders.stop()
-    let connection = try pair.connect()
-    try cluster.settle(connection)
-    let doublesMax = Self.failovers * Cluster.concurrency * cluster.apps.count
-    let lost = try cluster.judge(taken, doublesMax: doublesMax, seed: seed, connection)
-    for relay in cluster.relays { #expect(try relay.stop() == 0) }
     Torture.report(Self.suite, "failovers survived", Self.failovers)
-    cluster.report(Self.suite, taken, lost: lost)
+    try cluster.judge(Self.suite, taken, interruptions: Self.failovers, seed: seed, pair.connect())
+    for relay in cluster.relays { #expect(try relay.stop() == 0) }
     Torture.report(Self.suite, "median time without a 2xx, ms", gaps.percentile(0.5))
     Torture.report(Self.suite, "p99 time without a 2xx, ms", gaps.percentile(0.99))
   }
@@ -57,14 +50,12 @@ struct FailoverClusterTorture {
     defer { pair.end() }
     let cluster = try Cluster(2, apps: 4) { _ in pair.url }
     defer { cluster.end() }
-    try cluster.start()
-    let senders = try ClusterSenders(4, ports: cluster.ports, apps: cluster.apps)
+    let senders = try cluster.startUnderLoad(seed: seed)
     defer { senders.stop() }
     let observer = try pair.connect()
     var most: Int64 = 0
     for _ in 0..<rounds {
-      let goal = senders.taken + 40
-      try waitUntil("more is taken (seed \(seed))") { senders.taken >= goal }
+      try senders.takeMore(40)
       try pair.freezeStandby()
       for (number, relay) in cluster.relays.enumerated() {
         try waitUntil("relay \(number) refuses (seed \(seed))") {
@@ -77,18 +68,14 @@ struct FailoverClusterTorture {
         most = max(most, sessions.integer(0, 0))
       }
       try pair.thawStandby()
-      let after = senders.taken
-      try waitUntil("it goes on (seed \(seed))") { senders.taken > after + 4 }
+      try senders.takeMore(5)
     }
     let taken = senders.stop()
-    try cluster.settle(observer)
-    let lost = try cluster.judge(
-      taken, doublesMax: rounds * Cluster.concurrency * cluster.apps.count, seed: seed, observer)
-    #expect(most < Self.sessionsMax)
-    for relay in cluster.relays { #expect(try relay.stop() == 0) }
     let suite = "several relays: frozen standby"
     Torture.report(suite, "times frozen", rounds)
     Torture.report(suite, "most sessions of relays", most)
-    cluster.report(suite, taken, lost: lost)
+    try cluster.judge(suite, taken, interruptions: rounds, seed: seed, observer)
+    #expect(most < Self.sessionsMax)
+    for relay in cluster.relays { #expect(try relay.stop() == 0) }
   }
 }

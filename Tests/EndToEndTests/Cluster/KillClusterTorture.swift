@@ -20,13 +20,11 @@ struct KillClusterTorture {
     let database = try server.makeDatabase()
     let cluster = try Cluster(3, apps: 6) { _ in server.url(database) }
     defer { cluster.end() }
-    try cluster.start()
-    let senders = try ClusterSenders(4, ports: cluster.ports, apps: cluster.apps)
+    let senders = try cluster.startUnderLoad(seed: seed)
     defer { senders.stop() }
     var recoveries: [Int64] = []
     for _ in 0..<Self.kills {
-      let goal = senders.taken + Int.random(in: 1...Self.takenBetweenMax, using: &random)
-      try waitUntil("more is taken (seed \(seed))") { senders.taken >= goal }
+      try senders.takeMore(Int.random(in: 1...Self.takenBetweenMax, using: &random))
       let relay = cluster.relays[Int.random(in: 0..<3, using: &random)]
       #expect(try relay.stop(SIGKILL) == 128 + SIGKILL)
       let start = MonotonicInstant.now()
@@ -35,14 +33,10 @@ struct KillClusterTorture {
       senders.use(ports: cluster.ports)
     }
     let taken = senders.stop()
-    let connection = try server.connect(database)
-    try cluster.settle(connection)
-    // At most what was in flight at a kill, of all apps of that relay.
-    let doublesMax = Self.kills * Cluster.concurrency * cluster.apps.count
-    let lost = try cluster.judge(taken, doublesMax: doublesMax, seed: seed, connection)
-    for relay in cluster.relays { #expect(try relay.stop() == 0) }
     Torture.report(Self.suite, "kills survived", Self.kills)
-    cluster.report(Self.suite, taken, lost: lost)
+    try cluster.judge(
+      Self.suite, taken, interruptions: Self.kills, seed: seed, server.connect(database))
+    for relay in cluster.relays { #expect(try relay.stop() == 0) }
     Torture.report(Self.suite, "changes of an app's deliverer", cluster.ledger.changes)
     Torture.report(Self.suite, "median start, ms", recoveries.percentile(0.5))
   }

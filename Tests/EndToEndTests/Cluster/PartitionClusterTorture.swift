@@ -23,7 +23,6 @@ struct PartitionClusterTorture {
       number == 0
         ? "postgres://receiptd@127.0.0.1:\(proxy.port)/\(name)?sslmode=disable" : direct
     }
-    try cluster.start()
   }
 
   private func end(_ senders: ClusterSenders) {
@@ -36,11 +35,10 @@ struct PartitionClusterTorture {
   func partition() throws {
     let seed = Torture.seed(20_261_128)
     let rounds = Torture.size(short: 1, long: 12)
-    let senders = try ClusterSenders(4, ports: cluster.ports, apps: cluster.apps)
+    let senders = try cluster.startUnderLoad(seed: seed)
     defer { end(senders) }
     for _ in 0..<rounds {
-      let goal = senders.taken + 60
-      try waitUntil("more is taken (seed \(seed))") { senders.taken >= goal }
+      try senders.takeMore(60)
       proxy.use(.silent)
       // The other delivers every app.
       let before = Dictionary(uniqueKeysWithValues: cluster.apps.map { ($0, delivered($0, by: 1)) })
@@ -51,32 +49,25 @@ struct PartitionClusterTorture {
       proxy.use(.none)
       senders.use(ports: cluster.ports)
       let relay = cluster.relays[0]
-      try waitUntil("the relay is ready again (seed \(seed))") {
-        try relay.admin.request("GET", "/readyz").status == 200
-      }
+      try relay.waitUntilReady()
     }
     let taken = senders.stop()
     let connection = try server.connect(database)
-    try cluster.settle(connection)
-    let lost = try cluster.judge(
-      taken, doublesMax: rounds * Cluster.concurrency * cluster.apps.count, seed: seed, connection)
     Torture.report("several relays: partition", "partitions survived", rounds)
-    cluster.report("several relays: partition", taken, lost: lost)
+    try cluster.judge("several relays: partition", taken, interruptions: rounds, seed: seed, connection)
   }
 
   @Test("A relay that is suspended for longer than its leases continues without harm (R1, R2)")
   func suspension() throws {
     let seed = Torture.seed(20_261_131)
     let rounds = Torture.size(short: 1, long: 10)
-    let senders = try ClusterSenders(4, ports: cluster.ports, apps: cluster.apps)
+    let senders = try cluster.startUnderLoad(seed: seed)
     defer { end(senders) }
     for _ in 0..<rounds {
-      let goal = senders.taken + 60
-      try waitUntil("more is taken (seed \(seed))") { senders.taken >= goal }
+      try senders.takeMore(60)
       // A sender would wait for the answer of a relay that is suspended.
       senders.use(ports: [cluster.ports[1]])
-      let other = senders.taken + 20
-      try waitUntil("all senders use the other (seed \(seed))") { senders.taken >= other }
+      try senders.takeMore(20)
       try cluster.relays[0].suspend()
       let before = Dictionary(uniqueKeysWithValues: cluster.apps.map { ($0, delivered($0, by: 1)) })
       try waitUntil("the other delivers all apps (seed \(seed))") {
@@ -85,19 +76,15 @@ struct PartitionClusterTorture {
       cluster.relays[0].signal(SIGCONT)
       senders.use(ports: cluster.ports)
       let relay = cluster.relays[0]
-      try waitUntil("the relay is ready again (seed \(seed))") {
-        try relay.admin.request("GET", "/readyz").status == 200
-      }
+      try relay.waitUntilReady()
     }
     let taken = senders.stop()
     let connection = try server.connect(database)
-    try cluster.settle(connection)
-    // A request that was being written when the relay was suspended is written to its end afterwards.
-    let inFlight = rounds * Cluster.concurrency * cluster.apps.count
-    let lost = try cluster.judge(
-      taken, doublesMax: inFlight, overlapsMax: inFlight, seed: seed, connection)
     Torture.report("several relays: suspended relay", "suspensions survived", rounds)
-    cluster.report("several relays: suspended relay", taken, lost: lost)
+    // A request that was being written when the relay was suspended is written to its end afterwards.
+    try cluster.judge(
+      "several relays: suspended relay", taken, interruptions: rounds,
+      overlapsMax: rounds * cluster.inFlightMax, seed: seed, connection)
   }
 
   private func delivered(_ app: String, by relay: Int) -> Int {
@@ -110,22 +97,19 @@ struct PartitionClusterTorture {
   func lostAnswers() throws {
     let seed = Torture.seed(20_261_129)
     let cuts = Torture.size(short: 3, long: 200)
-    let senders = try ClusterSenders(4, ports: cluster.ports, apps: cluster.apps)
+    let senders = try cluster.startUnderLoad(seed: seed)
     defer { end(senders) }
     while proxy.cutCount < cuts {
       let count = proxy.cutCount
       proxy.use(.cutsAnswerToCommit)
       try waitUntil("an answer is cut (seed \(seed))") { proxy.cutCount > count }
       proxy.use(.none)
-      let goal = senders.taken + 3
-      try waitUntil("more is taken (seed \(seed))") { senders.taken >= goal }
+      try senders.takeMore(3)
     }
     let taken = senders.stop()
     let connection = try server.connect(database)
-    try cluster.settle(connection)
-    let lost = try cluster.judge(
-      taken, doublesMax: proxy.cutCount * Cluster.concurrency * cluster.apps.count, seed: seed, connection)
     Torture.report("several relays: lost answer to COMMIT", "answers lost", proxy.cutCount)
-    cluster.report("several relays: lost answer to COMMIT", taken, lost: lost)
+    try cluster.judge(
+      "several relays: lost answer to COMMIT", taken, interruptions: proxy.cutCount, seed: seed, connection)
   }
 }

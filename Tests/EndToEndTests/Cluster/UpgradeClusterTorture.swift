@@ -27,17 +27,12 @@ struct UpgradeClusterTorture {
     let database = try server.makeDatabase()
     let cluster = try Cluster(2, apps: 4) { _ in server.url(database) }
     defer { cluster.end() }
-    try cluster.start()
-    let senders = try ClusterSenders(4, ports: cluster.ports, apps: cluster.apps)
+    let senders = try cluster.startUnderLoad()
     defer { senders.stop() }
-    func takeMore() throws {
-      let goal = senders.taken + 30
-      try waitUntil("more is taken") { senders.taken >= goal }
-    }
     let connection = try server.connect(database)
     var gaps: [Int64] = []
     for round in 0..<Self.rounds {
-      try takeMore()
+      try senders.takeMore(30)
       _ = senders.takeLongestGap()
       for (number, relay) in cluster.relays.enumerated() {
         // As a load balancer does, before the relay stops.
@@ -46,19 +41,16 @@ struct UpgradeClusterTorture {
         if number == 0 { try connection.runTogether(Self.upgrade(to: 100 + round)) }
         try relay.start()
         senders.use(ports: cluster.ports)
-        try takeMore()
+        try senders.takeMore(30)
       }
       gaps.append(senders.takeLongestGap().milliseconds)
     }
     let taken = senders.stop()
-    try cluster.settle(connection)
-    let doublesMax = Self.rounds * 2 * Cluster.concurrency * cluster.apps.count
-    let lost = try cluster.judge(taken, doublesMax: doublesMax, seed: 0, connection)
+    Torture.report(Self.suite, "upgrades", Self.rounds)
+    try cluster.judge(Self.suite, taken, interruptions: 2 * Self.rounds, connection)
     for relay in cluster.relays { #expect(try relay.stop() == 0) }
     // Checkout waits ten seconds for an answer.
     #expect(gaps.allSatisfy { $0 < 10_000 }, "\(gaps)")
-    Torture.report(Self.suite, "upgrades", Self.rounds)
-    cluster.report(Self.suite, taken, lost: lost)
     Torture.report(Self.suite, "longest time without a 2xx, ms", gaps.max() ?? 0)
   }
 }

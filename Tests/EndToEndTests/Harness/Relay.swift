@@ -130,6 +130,10 @@ final class Relay {
     outside = Outside(api: Endpoint(port: ports.0))
     admin = Endpoint(port: ports.1)
     guard untilReady else { return }
+    try waitUntilReady()
+  }
+
+  func waitUntilReady() throws {
     try waitUntil("/readyz answers 200") { try admin.request("GET", "/readyz").status == 200 }
   }
 

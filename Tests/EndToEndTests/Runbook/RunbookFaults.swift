@@ -80,7 +80,7 @@ extension RunbookScene {
       before: [
         1: { relay, _ in
           disk?.clear()
-          try waitUntil("it is ready") { try relay.admin.request("GET", "/readyz").status == 200 }
+          try relay.waitUntilReady()
         }
       ], check: { relay, _ in try deliver(relay, ["jdo-4"]) })
     scene.setUp = { relay, past in
