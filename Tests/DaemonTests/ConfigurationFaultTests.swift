@@ -3,22 +3,8 @@ import Testing
 
 @testable import Config
 
-@Suite struct ConfigurationFaultTests {
-  typealias Samples = ConfigurationSamples
-
-  struct Case: CustomTestStringConvertible {
-    let text: String
-    let path: String
-    let message: String
-
-    var testDescription: String { "\(path): \(message)" }
-
-    init(_ path: String, _ message: String, _ text: String) {
-      (self.path, self.message, self.text) = (path, message, text)
-    }
-  }
-
-  static let rootCases = [
+extension ConfigurationSamples {
+  static let rootFaults = [
     Case("", "must be an object", "[]"),
     Case(
       "database", "is missing; write the path",
@@ -27,140 +13,113 @@ import Testing
     Case("apps", "is missing; configure at least one app", "{ database: '/d' }"),
     Case("apps", "must have from 1 to 1000 apps, but has 0", "{ database: '/d', apps: {} }"),
     Case("apps", "must be an object, { … }, but is a list", "{ database: '/d', apps: [] }"),
-    Case("listne", "did you mean \"listen\"?", Samples.text(root: "listne: {},")),
-    Case("zebra", "the keys here are admin, alerts, apps, database", Samples.text(root: "zebra: {},")),
+    Case("listne", "did you mean \"listen\"?", text(root: "listne: {},")),
+    Case("zebra", "the keys here are admin, alerts, apps, database", text(root: "zebra: {},")),
     Case(
       "listen.port", "a whole number from 0 to 65535, but is 65536",
-      Samples.text(root: "listen: { port: 65536 },")),
-    Case("listen.port", "but is -1", Samples.text(root: "listen: { port: -1 },")),
-    Case("listen.port", "but is a text", Samples.text(root: "listen: { port: '8080' },")),
-    Case("listen.port", "but is 80.5", Samples.text(root: "listen: { port: 80.5 },")),
-    Case("listen.port", "leave the key out", Samples.text(root: "listen: { port: null },")),
-    Case(
-      "listen.address", "names are not looked up", Samples.text(root: "listen: { address: 'localhost' },")),
-    Case("listen.address", "is empty", Samples.text(root: "listen: { address: '' },")),
-    Case(
-      "listen.tls.key", "TLS needs both", Samples.text(root: "listen: { tls: { certificate: '/dev/null' } },")
-    ),
-    Case("admin.port", "is the port of listen", Samples.text(root: "admin: { port: 8080 },")),
+      text(root: "listen: { port: 65536 },")),
+    Case("listen.port", "but is -1", text(root: "listen: { port: -1 },")),
+    Case("listen.port", "but is a text", text(root: "listen: { port: '8080' },")),
+    Case("listen.port", "but is 80.5", text(root: "listen: { port: 80.5 },")),
+    Case("listen.port", "leave the key out", text(root: "listen: { port: null },")),
+    Case("listen.address", "names are not looked up", text(root: "listen: { address: 'localhost' },")),
+    Case("listen.address", "is empty", text(root: "listen: { address: '' },")),
+    Case("listen.tls.key", "TLS needs both", text(root: "listen: { tls: { certificate: '/dev/null' } },")),
+    Case("admin.port", "is the port of listen", text(root: "admin: { port: 8080 },")),
     Case(
       "admin.port", "is the port of listen",
-      Samples.text(root: "admin: { address: '0.0.0.0', port: 8080, password: 'long enough for all' },")),
-    Case(
-      "admin.password", "lets others than this machine in", Samples.text(root: "admin: { address: '::' },")),
-    Case(
-      "admin.password", "is not set", Samples.text(root: "admin: { address: '::', password: 'env:NO_SUCH' },")
-    ),
-    Case(
-      "admin.socket", "keep one of", Samples.text(root: "admin: { socket: '/run/a.sock', port: 8081 },")),
-    Case("admin.tls", "is not a known key", Samples.text(root: "admin: { tls: {} },")),
+      text(root: "admin: { address: '0.0.0.0', port: 8080, password: 'long enough for all' },")),
+    Case("admin.password", "lets others than this machine in", text(root: "admin: { address: '::' },")),
+    Case("admin.password", "is not set", text(root: "admin: { address: '::', password: 'env:NO_SUCH' },")),
+    Case("admin.socket", "keep one of", text(root: "admin: { socket: '/run/a.sock', port: 8081 },")),
+    Case("admin.tls", "is not a known key", text(root: "admin: { tls: {} },")),
     Case("database", "ends with /", "{ database: '/var/lib/', apps: {} }"),
     Case("database", "must be the path of a file, or a URL such as", "{ database: 3, apps: {} }"),
-    Case("log.level", "did you mean \"info\"?", Samples.text(root: "log: { level: 'inof' },")),
-    Case(
-      "log.format", "must be one of text, json, but is true", Samples.text(root: "log: { format: true },")),
-    Case("log", "must be an object, { … }, but is a text", Samples.text(root: "log: 'info',")),
+    Case("log.level", "did you mean \"info\"?", text(root: "log: { level: 'inof' },")),
+    Case("log.format", "must be one of text, json, but is true", text(root: "log: { format: true },")),
+    Case("log", "must be an object, { … }, but is a text", text(root: "log: 'info',")),
     Case(
       "limits.context_body", "from 1KiB to 16MiB, but is 65536",
-      Samples.text(root: "limits: { context_body: 65536 },")),
-    Case("limits.context_body", "must be a size", Samples.text(root: "limits: { context_body: '64KB' },")),
-    Case(
-      "limits.webhook_body", "must be a size",
-      Samples.text(root: "limits: { webhook_body: '99999999999GiB' },")),
-    Case(
-      "limits.connections", "from 1 to 100000, but is 0", Samples.text(root: "limits: { connections: 0 },")),
+      text(root: "limits: { context_body: 65536 },")),
+    Case("limits.context_body", "must be a size", text(root: "limits: { context_body: '64KB' },")),
+    Case("limits.webhook_body", "must be a size", text(root: "limits: { webhook_body: '99999999999GiB' },")),
+    Case("limits.connections", "from 1 to 100000, but is 0", text(root: "limits: { connections: 0 },")),
     Case(
       "limits.webhook_connections", "must be less than limits.connections (10)",
-      Samples.text(root: "limits: { connections: 10, webhook_connections: 10 },")),
-    Case(
-      "limits.long_polls", "from 0 to 100000, but is -1", Samples.text(root: "limits: { long_polls: -1 },")),
-    Case("limits.queue", "from 1 to 1000000, but is true", Samples.text(root: "limits: { queue: true },")),
-    Case(
-      "limits.request_timeout", "from 10ms to 10m", Samples.text(root: "limits: { request_timeout: '1h' },")),
-    Case(
-      "limits.request_timeout", "must be a duration",
-      Samples.text(root: "limits: { request_timeout: '10 s' },")),
-    Case(
-      "retention.events", "must be a duration",
-      Samples.text(root: "retention: { events: '9999999999999999d' },")),
-    Case("retention.events", "but is 30", Samples.text(root: "retention: { events: 30 },")),
+      text(root: "limits: { connections: 10, webhook_connections: 10 },")),
+    Case("limits.long_polls", "from 0 to 100000, but is -1", text(root: "limits: { long_polls: -1 },")),
+    Case("limits.queue", "from 1 to 1000000, but is true", text(root: "limits: { queue: true },")),
+    Case("limits.request_timeout", "from 10ms to 10m", text(root: "limits: { request_timeout: '1h' },")),
+    Case("limits.request_timeout", "must be a duration", text(root: "limits: { request_timeout: '10 s' },")),
+    Case("retention.events", "must be a duration", text(root: "retention: { events: '9999999999999999d' },")),
+    Case("retention.events", "but is 30", text(root: "retention: { events: 30 },")),
   ]
 
-  static let appCases = [
-    Case("apps[\"Shop 1\"]", "is not a valid name for an app", Samples.text(apps: "'Shop 1': {},")),
-    Case("apps.-x", "is not a valid name for an app", Samples.text(apps: "'-x': {},")),
-    Case("apps.shop", "is given twice, on the lines", Samples.text(apps: "shop: {},")),
-    Case("apps.two", "must be an object", Samples.text(apps: "two: 2,")),
-    Case("apps.shop.client", "is missing; write { keys:", Samples.text(client: "")),
-    Case("apps.shop.client", "or \"open\"", Samples.text(client: "client: 'opne',")),
-    Case("apps.shop.client.keys", "is missing", Samples.text(client: "client: {},")),
-    Case(
-      "apps.shop.client.keys", "from 1 to 100 secrets, but has 0",
-      Samples.text(client: "client: { keys: [] },")),
-    Case("apps.shop.client.keys", "must be a list", Samples.text(client: "client: { keys: 'k' },")),
+  static let appFaults = [
+    Case("apps[\"Shop 1\"]", "is not a valid name for an app", text(apps: "'Shop 1': {},")),
+    Case("apps.-x", "is not a valid name for an app", text(apps: "'-x': {},")),
+    Case("apps.shop", "is given twice, on the lines", text(apps: "shop: {},")),
+    Case("apps.two", "must be an object", text(apps: "two: 2,")),
+    Case("apps.shop.client", "is missing; write { keys:", text(client: "")),
+    Case("apps.shop.client", "or \"open\"", text(client: "client: 'opne',")),
+    Case("apps.shop.client.keys", "is missing", text(client: "client: {},")),
+    Case("apps.shop.client.keys", "from 1 to 100 secrets, but has 0", text(client: "client: { keys: [] },")),
+    Case("apps.shop.client.keys", "must be a list", text(client: "client: { keys: 'k' },")),
     Case(
       "apps.shop.client.keys[1]", "is the same secret as apps.shop.client.keys[0]",
-      Samples.text(client: "client: { keys: ['client-key-of-the-shop', 'env:CLIENT_KEY'] },")),
-    Case("apps.shop.purchaseley", "did you mean \"purchasely\"?", Samples.text(app: "purchaseley: {},")),
+      text(client: "client: { keys: ['client-key-of-the-shop', 'env:CLIENT_KEY'] },")),
+    Case("apps.shop.purchaseley", "did you mean \"purchasely\"?", text(app: "purchaseley: {},")),
     Case(
       "apps.shop.stripe.webhook_secret", "did you mean \"webhook_secrets\"?",
-      Samples.text(stripe: "webhook_secret: 'x',")),
+      text(stripe: "webhook_secret: 'x',")),
     Case(
       "apps.shop.stripe.webhook_secrets[1]", "is the same secret as apps.shop.stripe.webhook_secrets[0]",
-      Samples.text(webhookSecrets: "['env:WEBHOOK_SECRET', 'env:TWIN']")),
-    Case(
-      "apps.shop.stripe.webhook_secrets", "must be a list",
-      Samples.text(webhookSecrets: "'env:WEBHOOK_SECRET'")),
-    Case("apps.shop.stripe.webhook_secrets[0]", "must be text", Samples.text(webhookSecrets: "[5]")),
-    Case("apps.shop.stripe.tolerance", "from 1s to 1d", Samples.text(stripe: "tolerance: '0s',")),
-    Case(
-      "apps.shop.stripe.livemode", "must be one of any, live, test", Samples.text(stripe: "livemode: true,")),
-    Case(
-      "apps.shop.stripe.api_base", "must begin with https://",
-      Samples.text(stripe: "api_base: 'http://x.test',")),
-    Case("apps.shop.stripe.backfill", "needs stripe.api_key", Samples.text(stripe: "backfill: 'auto',")),
-    Case("apps.shop.stripe.user_keys", "from 1 to 20", Samples.text(stripe: "user_keys: [],")),
-    Case(
-      "apps.shop.stripe.user_keys[1]", "is in the list already",
-      Samples.text(stripe: "user_keys: ['a', 'a'],")),
-    Case(
-      "apps.shop.stripe.connect", "must be \"none\", \"any\" or a list",
-      Samples.text(stripe: "connect: 'all',")),
-    Case("apps.shop.stripe.connect[0]", "acct_…", Samples.text(stripe: "connect: ['ac_1'],")),
-    Case(
-      "apps.shop.purchasely.url", "user or password", Samples.text(purchasely: "url: 'https://u:p@x.test',")),
-    Case("apps.shop.purchasely.url", "whole address", Samples.text(purchasely: "url: 's2s.purchasely.io',")),
+      text(webhookSecrets: "['env:WEBHOOK_SECRET', 'env:TWIN']")),
+    Case("apps.shop.stripe.webhook_secrets", "must be a list", text(webhookSecrets: "'env:WEBHOOK_SECRET'")),
+    Case("apps.shop.stripe.webhook_secrets[0]", "must be text", text(webhookSecrets: "[5]")),
+    Case("apps.shop.stripe.tolerance", "from 1s to 1d", text(stripe: "tolerance: '0s',")),
+    Case("apps.shop.stripe.livemode", "must be one of any, live, test", text(stripe: "livemode: true,")),
+    Case("apps.shop.stripe.api_base", "must begin with https://", text(stripe: "api_base: 'http://x.test',")),
+    Case("apps.shop.stripe.backfill", "needs stripe.api_key", text(stripe: "backfill: 'auto',")),
+    Case("apps.shop.stripe.user_keys", "from 1 to 20", text(stripe: "user_keys: [],")),
+    Case("apps.shop.stripe.user_keys[1]", "is in the list already", text(stripe: "user_keys: ['a', 'a'],")),
+    Case("apps.shop.stripe.connect", "must be \"none\", \"any\" or a list", text(stripe: "connect: 'all',")),
+    Case("apps.shop.stripe.connect[0]", "acct_…", text(stripe: "connect: ['ac_1'],")),
+    Case("apps.shop.purchasely.url", "user or password", text(purchasely: "url: 'https://u:p@x.test',")),
+    Case("apps.shop.purchasely.url", "whole address", text(purchasely: "url: 's2s.purchasely.io',")),
     Case(
       "apps.shop.join.without_context", "did you mean \"deliver\"?",
-      Samples.text(app: "join: { without_context: 'delivr' },")),
-    Case("apps.shop.join.windwo", "did you mean \"window\"?", Samples.text(app: "join: { windwo: '1h' },")),
-    Case(
-      "apps.shop.join.wait_for_price", "from 0s to 365d",
-      Samples.text(app: "join: { wait_for_price: '366d' },")),
+      text(app: "join: { without_context: 'delivr' },")),
+    Case("apps.shop.join.windwo", "did you mean \"window\"?", text(app: "join: { windwo: '1h' },")),
+    Case("apps.shop.join.wait_for_price", "from 0s to 365d", text(app: "join: { wait_for_price: '366d' },")),
     Case(
       "apps.shop.delivery.concurrency", "from 1 to 1000, but is 1001",
-      Samples.text(app: "delivery: { concurrency: 1001 },")),
-    Case("apps.shop.delivery.rate", "but is 0", Samples.text(app: "delivery: { rate: 0 },")),
-    Case("apps.shop.delivery.rate", "must be a number", Samples.text(app: "delivery: { rate: NaN },")),
+      text(app: "delivery: { concurrency: 1001 },")),
+    Case("apps.shop.delivery.rate", "but is 0", text(app: "delivery: { rate: 0 },")),
+    Case("apps.shop.delivery.rate", "must be a number", text(app: "delivery: { rate: NaN },")),
     Case(
       "apps.shop.delivery.retry.jitter", "from 0.0 to 1.0, but is 1.5",
-      Samples.text(app: "delivery: { retry: { jitter: 1.5 } },")),
+      text(app: "delivery: { retry: { jitter: 1.5 } },")),
     Case(
       "apps.shop.delivery.retry.schedule", "from 1 to 100 durations, but has 0",
-      Samples.text(app: "delivery: { retry: { schedule: [] } },")),
+      text(app: "delivery: { retry: { schedule: [] } },")),
     Case(
       "apps.shop.delivery.retry.schedule[1]", "must be a duration",
-      Samples.text(app: "delivery: { retry: { schedule: ['2s', 10] } },")),
+      text(app: "delivery: { retry: { schedule: ['2s', 10] } },")),
     Case(
       "apps.shop.delivery.breaker.failures", "from 1 to 1000000",
-      Samples.text(app: "delivery: { breaker: { failures: 0 } },")),
+      text(app: "delivery: { breaker: { failures: 0 } },")),
     Case(
       "apps.shop.delivery.forward_context", "must be true or false, but is 1",
-      Samples.text(app: "delivery: { forward_context: 1 },")),
+      text(app: "delivery: { forward_context: 1 },")),
   ]
+}
 
-  @Test(arguments: rootCases + appCases)
-  func aFaultNamesItsKeyAndWhatToDo(_ sample: Case) {
+@Suite struct ConfigurationFaultTests {
+  typealias Samples = ConfigurationSamples
+
+  @Test(arguments: Samples.rootFaults + Samples.appFaults)
+  func aFaultNamesItsKeyAndWhatToDo(_ sample: Samples.Case) {
     let faults = Samples.faults(sample.text)
     #expect(
       faults.contains { $0.path == sample.path && $0.message.contains(sample.message) },

@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import Platform
+import Testing
 
 @testable import Config
 
@@ -53,6 +54,19 @@ enum ConfigurationSamples {
       return []
     } catch {
       return error.faults
+    }
+  }
+
+  /// A text with a fault.
+  struct Case: CustomTestStringConvertible {
+    /// The key of the fault, and a part of its message.
+    let path: String
+    let message: String
+    let text: String
+    var testDescription: String { "\(path): \(message)" }
+
+    init(_ path: String, _ message: String, _ text: String) {
+      (self.path, self.message, self.text) = (path, message, text)
     }
   }
 

@@ -75,22 +75,12 @@ import Testing
     #expect(links == .init(origin: try WebOrigin("http://127.0.0.1:8080")))
   }
 
-  struct Case: CustomTestStringConvertible {
-    /// The faulty part of `links`, next to a valid origin.
-    let text: String
-    /// The key of the fault, and a part of its message.
-    let path: String
-    let message: String
-    var testDescription: String { "\(path): \(message)" }
-
-    init(_ path: String, _ message: String, _ text: String) {
-      (self.path, self.message, self.text) = (path, message, text)
-    }
-  }
+  typealias Case = Samples.Case
 
   static let app = "app_ids: ['ABCDE12345.a.b']"
   static let package = "packages: [{ name: 'a.b', sha256_cert_fingerprints: ['\(fingerprint.joined())'] }]"
 
+  /// Each is the faulty part of `links`, next to a valid origin.
   static let faults = [
     Case("ios.app_ids", "is missing", "ios: {}"),
     Case("ios.app_ids[0]", "is not an app id", "ios: { app_ids: ['x'] }"),
