@@ -22,7 +22,7 @@ import Testing
         response: Array("{}".utf8))
       harness.clock.advance(took)
       _ = try harness.writer.apply(
-        RecordAttempt(of: ReceiptID(id), app: app, report: report, decision: decision, breaker: Breaker()),
+        RecordAttempt(of: ReceiptID(id), app: app, report: report, decision: decision),
         now: harness.clock.now)
       harness.clock.advance(.minutes(1))
     }

@@ -224,13 +224,10 @@ import Testing
         guard let writer = try? StoreWriter(path: path, role: .guest, rules: [:]),
           let due = try? StoreReader(path: path).due(app: "ios", now: clock.now, limit: 1000)
         else { return }
-        let report = AttemptReport(
-          startedAt: clock.now, duration: .milliseconds(1), status: 200, error: nil, isAmbiguous: false,
-          response: [])
+        let report = AttemptReport(at: clock.now)
         for receipt in due {
           let record = RecordAttempt(
-            of: receipt.id, app: "ios", report: report, decision: .delivered(importID: nil),
-            breaker: Breaker())
+            of: receipt.id, app: "ios", report: report, decision: .delivered(importID: nil))
           _ = try? writer.apply(record, now: clock.now)
         }
       })

@@ -200,15 +200,12 @@ import Testing
         guard clock.wallMilliseconds % 1000 < 250,
           let writer = try? StoreWriter(path: path, role: .guest, rules: [:])
         else { return }
-        let report = AttemptReport(
-          startedAt: clock.now, duration: .milliseconds(1), status: 200, error: nil, isAmbiguous: false,
-          response: [])
+        let report = AttemptReport(at: clock.now)
         for (index, id) in failed.enumerated() {
           let decision: Delivery.Decision = index == 0 ? .delivered(importID: nil) : .failed(.status(422))
           // A failed write shows up as a wait that never ends.
           _ = try? writer.apply(
-            RecordAttempt(
-              of: ReceiptID(id), app: "ios", report: report, decision: decision, breaker: Breaker()),
+            RecordAttempt(of: ReceiptID(id), app: "ios", report: report, decision: decision),
             now: clock.now)
         }
       })
@@ -255,14 +252,11 @@ import Testing
     }
     _ = try harness.writer.apply(CommandList(events), now: harness.clock.now)
     let pending = try harness.reader().due(app: "ios", now: harness.clock.now, limit: 2000)
-    let report = AttemptReport(
-      startedAt: harness.clock.now, duration: .milliseconds(1), status: 422, error: nil, isAmbiguous: false,
-      response: [])
+    let report = AttemptReport(at: harness.clock.now, status: 422)
     _ = try harness.writer.apply(
       CommandList(
         pending.map {
-          RecordAttempt(
-            of: $0.id, app: "ios", report: report, decision: .failed(.status(422)), breaker: Breaker())
+          RecordAttempt(of: $0.id, app: "ios", report: report, decision: .failed(.status(422)))
         }), now: harness.clock.now)
     let ran = harness.run("receipts", "replay", "--state", "failed", "--yes", "--json")
     #expect(ran.code == .done)

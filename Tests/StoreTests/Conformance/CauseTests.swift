@@ -18,8 +18,7 @@ struct CauseTests {
     let report = AttemptReport(
       startedAt: jobs.store.now, duration: .milliseconds(1), status: status, error: error, detail: detail,
       isAmbiguous: false, response: [])
-    _ = try jobs.store.apply(
-      RecordAttempt(of: id, app: "ios", report: report, decision: decision, breaker: Breaker()))
+    _ = try jobs.store.apply(RecordAttempt(of: id, app: "ios", report: report, decision: decision))
   }
 
   /// Receipts that gave up after a timeout, a refused connection and a 503, and one that was refused.

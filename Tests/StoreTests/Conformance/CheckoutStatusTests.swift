@@ -73,11 +73,8 @@ import Testing
     }
     func record(_ decision: Delivery.Decision) throws {
       let due = try #require(try store.reader.due(app: "ios", now: store.now, limit: 1).first)
-      let report = AttemptReport(
-        startedAt: store.now, duration: .milliseconds(1), status: 200, error: nil, isAmbiguous: false,
-        response: [])
-      let attempt = RecordAttempt(
-        of: due.id, app: "ios", report: report, decision: decision, breaker: Breaker())
+      let report = AttemptReport(at: store.now)
+      let attempt = RecordAttempt(of: due.id, app: "ios", report: report, decision: decision)
       _ = try store.apply(attempt)
     }
     let ids = try (0...5).map { try store.post("blob \($0)", user: "u\($0)", price: "price_1") }

@@ -9,11 +9,9 @@ import Testing
 @Suite("Corrections of delivered receipts", .everyEngine)
 struct CorrectionTests {
   private func deliver(_ store: TestStore, _ id: ReceiptID) throws {
-    let report = AttemptReport(
-      startedAt: store.now, duration: .zero, status: 200, error: nil, isAmbiguous: false, response: [])
+    let report = AttemptReport(at: store.now, duration: .zero)
     _ = try store.apply(
-      RecordAttempt(
-        of: id, app: "ios", report: report, decision: .delivered(importID: "imp_\(id)"), breaker: Breaker()))
+      RecordAttempt(of: id, app: "ios", report: report, decision: .delivered(importID: "imp_\(id)")))
   }
 
   /// A store with one delivered receipt of the user u1.

@@ -109,9 +109,7 @@ struct DestinationExclusionTests {
   /// Ends an attempt to deliver the first receipt.
   private func end(_ store: TestStore, _ decision: Delivery.Decision, sent: [UInt8]? = nil) throws {
     let isDelivered = if case .delivered = decision { true } else { false }
-    let report = AttemptReport(
-      startedAt: store.now, duration: .zero, status: isDelivered ? 200 : 422, error: nil, isAmbiguous: false,
-      response: [])
+    let report = AttemptReport(at: store.now, status: isDelivered ? 200 : 422, duration: .zero)
     _ = try store.apply(
       RecordAttempt(
         of: store.receipt(0).id, to: AppDestination("ios", "purchasely"), sent: sent, report: report,

@@ -168,10 +168,8 @@ struct EventOrderTests {
     _ = try store.apply(
       RecordAttempt(
         of: id, app: "ios",
-        report: AttemptReport(
-          startedAt: store.now, duration: .milliseconds(5), status: 422, error: nil, isAmbiguous: false,
-          response: []),
-        decision: .failed(.status(422)), breaker: Breaker()))
+        report: AttemptReport(at: store.now, status: 422, duration: .milliseconds(5)),
+        decision: .failed(.status(422))))
     try store.ingest(
       Said.created(user: "u2", price: "price_2", contextID: try store.post("second", user: "u2")))
     let failed = try store.only()
@@ -188,10 +186,8 @@ struct EventOrderTests {
     _ = try store.apply(
       RecordAttempt(
         of: try store.only().receiptID, app: "ios",
-        report: AttemptReport(
-          startedAt: store.now, duration: .milliseconds(5), status: 200, error: nil, isAmbiguous: false,
-          response: []),
-        decision: .delivered(importID: "imp"), breaker: Breaker()))
+        report: AttemptReport(at: store.now, duration: .milliseconds(5)),
+        decision: .delivered(importID: "imp")))
     let before = try store.only().receipt
     for observations in [Observations.failed, .expired, .promised, .paid] {
       try store.ingest(Said.session("1", observations))

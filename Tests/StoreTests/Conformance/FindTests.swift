@@ -42,9 +42,8 @@ struct FindTests {
     try store.apply(
       RecordAttempt(
         of: store.only().receiptID, app: "ios",
-        report: AttemptReport(
-          startedAt: store.now, duration: .zero, status: 200, error: nil, isAmbiguous: false, response: []),
-        decision: .delivered(importID: "imp-Alpha1"), breaker: Breaker()))
+        report: AttemptReport(at: store.now, duration: .zero),
+        decision: .delivered(importID: "imp-Alpha1")))
     store.advance(minute)
     try store.ingest(
       Said.completed("Alpha2", user: "ann", prices: ["price_1"], at: store.now), id: "evt_Alpha2")

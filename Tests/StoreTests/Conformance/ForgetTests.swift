@@ -25,8 +25,7 @@ struct ForgetTests {
       response: Array("answer-jane".utf8))
     _ = try store.apply(
       RecordAttempt(
-        of: record.receiptID, app: "ios", report: report, decision: .delivered(importID: "imp-jane"),
-        breaker: Breaker()))
+        of: record.receiptID, app: "ios", report: report, decision: .delivered(importID: "imp-jane")))
     try store.post("another blob-of-jane", user: "user-jane")
     return (store, record.rowID, context)
   }
@@ -116,7 +115,7 @@ struct ForgetTests {
     _ = try store.apply(
       RecordAttempt(
         of: try store.only().receiptID, app: "ios", report: report,
-        decision: .delivered(importID: "imp-jane"), breaker: Breaker()))
+        decision: .delivered(importID: "imp-jane")))
     let record = try store.only()
     #expect(record.receipt?.state == .delivered)
     #expect(record.receipt?.importID == nil)

@@ -31,11 +31,9 @@ struct IdentityCountTests {
     let found = try store.reader.receipts(filter, limit: 10)
     #expect(found.map(\.purchase.key.id) == ["sub_1"])
     let id = try #require(found.first?.receipt?.id)
-    let report = AttemptReport(
-      startedAt: store.now, duration: .zero, status: 200, error: nil, isAmbiguous: false, response: [])
+    let report = AttemptReport(at: store.now, duration: .zero)
     _ = try store.apply(
-      RecordAttempt(
-        of: id, app: "ios", report: report, decision: .delivered(importID: nil), breaker: Breaker()))
+      RecordAttempt(of: id, app: "ios", report: report, decision: .delivered(importID: nil)))
     #expect(try store.apply(CorrectReceipt(id: id, userID: "u2", priceID: nil, contextID: nil)) == .done)
     #expect(try counts(store).conflicts == 0)
     store.advance(8 * day)

@@ -51,23 +51,19 @@ extension TestStore {
   /// Records an attempt for everything that is due.
   fileprivate func deliver() throws {
     for receipt in try reader.due(app: "ios", now: now, limit: 100) {
-      let report = AttemptReport(
-        startedAt: now, duration: .milliseconds(1), status: 200, error: nil, isAmbiguous: false, response: [])
+      let report = AttemptReport(at: now)
       _ = try apply(
         RecordAttempt(
           of: receipt.id, app: "ios", sent: receipt.body, report: report,
-          decision: .delivered(importID: "imp"), breaker: Breaker()))
+          decision: .delivered(importID: "imp")))
     }
   }
 
   /// Records the end of an attempt for the only receipt.
   fileprivate func end(attempt decision: Delivery.Decision, status: Int64, sent: [UInt8]?) throws {
     let id = try #require(try only().receipt?.id)
-    let report = AttemptReport(
-      startedAt: now, duration: .milliseconds(1), status: status, error: nil, isAmbiguous: false,
-      response: [])
-    _ = try apply(
-      RecordAttempt(of: id, app: "ios", sent: sent, report: report, decision: decision, breaker: Breaker()))
+    let report = AttemptReport(at: now, status: status)
+    _ = try apply(RecordAttempt(of: id, app: "ios", sent: sent, report: report, decision: decision))
   }
 
   fileprivate func outcomes() throws -> [String] {

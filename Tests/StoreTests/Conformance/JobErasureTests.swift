@@ -14,14 +14,12 @@ struct JobErasureTests {
     var said = Said.completed("secret", user: "u1", prices: ["price_1"])
     said.customerID = "cus_secret"
     try store.ingest(said)
-    let report = AttemptReport(
-      startedAt: store.now, duration: .milliseconds(5), status: 200, error: nil, isAmbiguous: false,
-      response: [])
+    let report = AttemptReport(at: store.now, duration: .milliseconds(5))
     let record = try store.only()
     _ = try store.apply(
       RecordAttempt(
         of: try #require(record.receipt?.id), app: "ios", report: report,
-        decision: .delivered(importID: "imp-secret"), breaker: Breaker()))
+        decision: .delivered(importID: "imp-secret")))
     var filters = [ReceiptFilter](repeating: ReceiptFilter(), count: 5)
     filters[0].importID = "imp-secret"
     filters[1].sessionID = "cs_secret"

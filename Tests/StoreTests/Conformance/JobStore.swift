@@ -35,11 +35,8 @@ final class JobStore {
   func end(
     _ id: ReceiptID, _ decision: Delivery.Decision, status: Int64 = 200, app: AppSlug = "ios"
   ) throws {
-    let report = AttemptReport(
-      startedAt: store.now, duration: .milliseconds(1), status: status, error: nil, isAmbiguous: false,
-      response: [])
-    _ = try store.apply(
-      RecordAttempt(of: id, app: app, report: report, decision: decision, breaker: Breaker()))
+    let report = AttemptReport(at: store.now, status: status)
+    _ = try store.apply(RecordAttempt(of: id, app: app, report: report, decision: decision))
   }
 
   func start(

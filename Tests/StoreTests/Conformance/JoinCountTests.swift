@@ -17,12 +17,8 @@ struct JoinCountTests {
 
   private func attempt(_ store: TestStore, _ decision: Delivery.Decision, row: Int = 0) throws {
     let record = try store.receipts()[row]
-    let report = AttemptReport(
-      startedAt: store.now, duration: .milliseconds(1), status: 200, error: nil, isAmbiguous: false,
-      response: [])
-    _ = try store.apply(
-      RecordAttempt(
-        of: record.receiptID, app: "ios", report: report, decision: decision, breaker: Breaker()))
+    let report = AttemptReport(at: store.now)
+    _ = try store.apply(RecordAttempt(of: record.receiptID, app: "ios", report: report, decision: decision))
   }
 
   @Test("Each receipt counts in the hour in which it was created, by how it got its context")

@@ -19,8 +19,7 @@ struct ListTests {
       let report = AttemptReport(
         startedAt: jobs.store.now, duration: .milliseconds(1), status: status, error: error, detail: nil,
         isAmbiguous: false, response: [])
-      _ = try jobs.store.apply(
-        RecordAttempt(of: id, app: "ios", report: report, decision: decision, breaker: Breaker()))
+      _ = try jobs.store.apply(RecordAttempt(of: id, app: "ios", report: report, decision: decision))
     }
     try end("down", .failed(.gaveUp), 503)
     try end("slow", .retry(at: jobs.store.now, spent: true), 503)

@@ -18,13 +18,9 @@ private func attempt(
 private func record(
   _ store: TestStore, _ receipt: StoreReader.DueReceipt, _ decision: Delivery.Decision, status: Int64?
 ) throws {
-  let report = AttemptReport(
-    startedAt: store.now, duration: .milliseconds(1), status: status, error: nil, isAmbiguous: false,
-    response: [])
+  let report = AttemptReport(at: store.now, status: status)
   _ = try store.apply(
-    RecordAttempt(
-      of: receipt.id, app: "ios", sent: receipt.body, report: report, decision: decision,
-      breaker: Breaker()))
+    RecordAttempt(of: receipt.id, app: "ios", sent: receipt.body, report: report, decision: decision))
 }
 
 private func body(_ store: TestStore, _ n: String) throws -> String? {

@@ -11,10 +11,8 @@ private func record(_ store: TestStore, _ decision: Delivery.Decision, status: I
   _ = try store.apply(
     RecordAttempt(
       of: try store.only().receiptID, app: "ios",
-      report: AttemptReport(
-        startedAt: store.now, duration: .milliseconds(1), status: status, error: nil, isAmbiguous: false,
-        response: []),
-      decision: decision, breaker: Breaker()))
+      report: AttemptReport(at: store.now, status: status),
+      decision: decision))
 }
 
 private func replay(

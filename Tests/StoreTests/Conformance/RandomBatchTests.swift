@@ -35,9 +35,7 @@ private enum Operation {
       guard let record = receipts[key], let receipt = record.receipt, receipt.state == .pending else {
         return nil
       }
-      let report = AttemptReport(
-        startedAt: store.now, duration: .milliseconds(1), status: 200, error: nil, isAmbiguous: false,
-        response: [])
+      let report = AttemptReport(at: store.now)
       return Submission(
         RecordAttempt(
           of: record.receiptID, to: AppDestination(key.app, "purchasely"), sent: receipt.body, report: report,

@@ -54,16 +54,12 @@ struct RepeatedNumberTests {
     let open = try #require(try lost.reader.openCaptures(of: Self.place).first)
     #expect(try promoted.reader.openCaptures(of: Self.place).map(\.row) == [open.row])
     let asked = try lost.reference(2)
-    let report = AttemptReport(
-      startedAt: lost.now, duration: .milliseconds(1), status: 200, error: nil, isAmbiguous: false,
-      response: [])
+    let report = AttemptReport(at: lost.now)
     let job = try promoted.apply(StartJob(JobRequest(source: .ids(count: 1), actor: "ann")))
     let before = try state(promoted)
 
     let outcome = try promoted.apply(
-      RecordAttempt(
-        of: record.receiptID, app: "ios", report: report, decision: .delivered(importID: "imp"),
-        breaker: Breaker()))
+      RecordAttempt(of: record.receiptID, app: "ios", report: report, decision: .delivered(importID: "imp")))
     #expect(outcome == nil)
     #expect(try promoted.integer("SELECT count(*) FROM attempts") == 0)
     let later = promoted.after(day)

@@ -23,11 +23,9 @@ struct ReportedPurchaseTests {
   }
 
   private func deliver(_ store: TestStore, _ id: ReceiptID) throws {
-    let report = AttemptReport(
-      startedAt: store.now, duration: .zero, status: 200, error: nil, isAmbiguous: false, response: [])
+    let report = AttemptReport(at: store.now, duration: .zero)
     _ = try store.apply(
-      RecordAttempt(
-        of: id, app: "ios", report: report, decision: .delivered(importID: "imp-1"), breaker: Breaker()))
+      RecordAttempt(of: id, app: "ios", report: report, decision: .delivered(importID: "imp-1")))
   }
 
   @Test("Its receipt is ready at once, also in an app that holds receipts without a context")

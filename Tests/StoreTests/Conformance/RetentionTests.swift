@@ -14,12 +14,7 @@ private func populated() throws -> TestStore {
     try store.ingest(Said.completed("\(n)", user: "u\(n)", prices: ["price_1"]))
     guard let end, let id = try store.receipts().last?.receiptID else { continue }
     _ = try store.apply(
-      RecordAttempt(
-        of: id, app: "ios",
-        report: AttemptReport(
-          startedAt: store.now, duration: .milliseconds(1), status: 200, error: nil, isAmbiguous: false,
-          response: []),
-        decision: end, breaker: Breaker()))
+      RecordAttempt(of: id, app: "ios", report: AttemptReport(at: store.now), decision: end))
   }
   try store.ingest(Said.completed("waiting", user: nil))
   try store.post("unused", user: "nobody")

@@ -30,8 +30,7 @@ struct ReversalTests {
 
   /// - Parameter sent: the bytes that arrived; nil for those of the receipt.
   private func deliver(_ store: TestStore, sent: [UInt8]? = nil) throws {
-    let report = AttemptReport(
-      startedAt: store.now, duration: .zero, status: 200, error: nil, isAmbiguous: false, response: [])
+    let report = AttemptReport(at: store.now, duration: .zero)
     let record = try store.receipts()[0]
     _ = try store.apply(
       RecordAttempt(

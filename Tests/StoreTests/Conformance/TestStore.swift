@@ -133,10 +133,9 @@ final class TestStore {
 
   /// Ends an attempt to deliver a receipt with a 503: it was sent, and may have arrived.
   func send(_ id: ReceiptID) throws {
-    let report = AttemptReport(
-      startedAt: now, duration: .zero, status: 503, error: nil, isAmbiguous: false, response: [])
+    let report = AttemptReport(at: now, status: 503, duration: .zero)
     let again = Delivery.Decision.retry(at: now.advanced(by: .seconds(2)), spent: true)
-    _ = try apply(RecordAttempt(of: id, app: "ios", report: report, decision: again, breaker: Breaker()))
+    _ = try apply(RecordAttempt(of: id, app: "ios", report: report, decision: again))
   }
 
   func checkInvariants() throws {

@@ -48,8 +48,7 @@ struct TwoDestinationsTests {
     _ store: TestStore, _ record: PurchaseRecord, _ status: Int64, sent: [UInt8]? = nil
   ) throws {
     let name = try #require(record.receipt?.copyOf?.destination ?? record.receipt?.destination)
-    let report = AttemptReport(
-      startedAt: store.now, duration: .zero, status: status, error: nil, isAmbiguous: false, response: [])
+    let report = AttemptReport(at: store.now, status: status, duration: .zero)
     let decision: Delivery.Decision =
       switch status {
       case 200: .delivered(importID: nil)

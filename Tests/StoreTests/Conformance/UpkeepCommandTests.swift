@@ -94,9 +94,7 @@ struct UpkeepCommandTests {
     try store.post()
     try store.ingest(Said.completed(prices: ["price_1"]))
     let id = try store.only().receiptID
-    let report = AttemptReport(
-      startedAt: store.now, duration: .milliseconds(50), status: 500, error: nil, isAmbiguous: false,
-      response: [])
+    let report = AttemptReport(at: store.now, status: 500, duration: .milliseconds(50))
     func retry(_ decidedAt: Timestamp) throws -> Duration? {
       let attempt = RecordAttempt(
         of: id, to: AppDestination("ios", "purchasely"), report: report,

@@ -204,8 +204,7 @@ struct WriterTests {
       response: []
     )
     let retry = RecordAttempt(
-      of: receiptID, app: "ios", report: report, decision: .retry(at: store.after(7), spent: true),
-      breaker: Breaker())
+      of: receiptID, app: "ios", report: report, decision: .retry(at: store.after(7), spent: true))
     result = store.writer.apply([answers.submission("2", retry)], now: store.now)
     #expect(result.changes.dueAt == ["ios": store.after(7)])
     let unrelated = IngestEvent(
