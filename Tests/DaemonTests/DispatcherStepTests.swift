@@ -19,10 +19,12 @@ import Testing
     let bench: Bench
     let dispatcher: Dispatcher
 
-    init(_ policy: DeliveryPolicy) throws {
+    /// - Parameter sales: how many receipts there are.
+    init(_ policy: DeliveryPolicy, sales: Int = 0) throws {
       bench = try Bench([Bench.app(delivery: policy)], clock: clock, isStarted: false)
       try bench.committer.start()
       dispatcher = Dispatcher(try bench.parts(transport, clock))
+      for number in 0..<sales { try bench.sell(number + 1) }
     }
 
     func drive(_ body: (inout DispatcherRun) throws -> Void) throws {
@@ -34,6 +36,25 @@ import Testing
       _ = run.step()
       run.handleAnswers(within: .zero)
       try bench.store(Barrier())
+    }
+
+    /// Three rounds during which nothing is stored.
+    func unstoredRounds(_ run: inout DispatcherRun) {
+      let gate = CommitterTests.Gate()
+      #expect(bench.committer.submit(gate, from: .internal) { _ in })
+      for _ in 1...3 {
+        _ = run.step()
+        run.handleAnswers(within: .zero)
+      }
+      gate.isOpen.update { $0 = true }
+    }
+
+    /// Stores that a receipt is delivered.
+    @discardableResult func storeDelivery(of number: Int) throws -> ReceiptID {
+      let id = try #require(try bench.receipt(number)?.receiptID)
+      let report = AttemptReport(at: bench.now)
+      try bench.store(RecordAttempt(of: id, app: "shop", report: report, decision: .delivered(importID: nil)))
+      return id
     }
 
     /// Reads the configuration again, as a reload does.
@@ -60,9 +81,7 @@ import Testing
   @Test("While only a probe goes, the others are given up, too, after their retry time (R4)")
   func givingUpWithoutAttempt() throws {
     let bed = try Bed(
-      Bench.delivery(concurrency: 3, failures: 1, openFor: .minutes(1), giveUpAfter: .hours(1)))
-    defer { bed.bench.stop() }
-    for number in 1...3 { try bed.bench.sell(number) }
+      Bench.delivery(concurrency: 3, failures: 1, openFor: .minutes(1), giveUpAfter: .hours(1)), sales: 3)
     bed.transport.use { _ in nil }
     try bed.drive { run in
       try bed.round(&run)
@@ -81,9 +100,7 @@ import Testing
   @Test("A receipt that is under way is not given up while its answer may come (R3)")
   func givingUpUnderWay() throws {
     let bed = try Bed(
-      Bench.delivery(concurrency: 2, failures: 3, openFor: .minutes(1), giveUpAfter: .hours(1)))
-    defer { bed.bench.stop() }
-    for number in 1...2 { try bed.bench.sell(number) }
+      Bench.delivery(concurrency: 2, failures: 3, openFor: .minutes(1), giveUpAfter: .hours(1)), sales: 2)
     bed.transport.use { _ in nil }
     try bed.drive { run in
       try bed.round(&run)
@@ -104,21 +121,13 @@ import Testing
   @Test("A receipt that is being given up is not sent meanwhile, and is sent when it is replayed (R3)")
   func givingUpMeanwhile() throws {
     let bed = try Bed(
-      Bench.delivery(concurrency: 3, failures: 1, openFor: .minutes(1), giveUpAfter: .hours(1)))
-    defer { bed.bench.stop() }
-    for number in 1...3 { try bed.bench.sell(number) }
+      Bench.delivery(concurrency: 3, failures: 1, openFor: .minutes(1), giveUpAfter: .hours(1)), sales: 3)
     bed.transport.use { _ in 503 }
     try bed.drive { run in
       try bed.round(&run)
       bed.clock.advance(.hours(1))
-      let gate = CommitterTests.Gate()
-      #expect(bed.bench.committer.submit(gate, from: .internal) { _ in })
       // The first probe is answered, so the round would try others.
-      for _ in 1...3 {
-        _ = run.step()
-        run.handleAnswers(within: .zero)
-      }
-      gate.isOpen.update { $0 = true }
+      bed.unstoredRounds(&run)
       #expect(bed.transport.requests.count == 4)
       try bed.bench.store(Barrier())
       for number in 1...3 { #expect(try bed.state(number) == .failed) }
@@ -137,7 +146,6 @@ import Testing
   @Test("A pause holds what is stored after it, also before the dispatcher has noticed it")
   func pauseBeforeReceipt() throws {
     let bed = try Bed(Bench.delivery())
-    defer { bed.bench.stop() }
     try bed.drive { run in
       try bed.round(&run)
       try bed.pause()
@@ -155,7 +163,6 @@ import Testing
   @Test("A pause that has ended does not begin again when the clock is set back")
   func endedPause() throws {
     let bed = try Bed(Bench.delivery())
-    defer { bed.bench.stop() }
     try bed.pause(for: .minutes(1))
     bed.clock.advance(.minutes(2))
     try bed.drive { run in
@@ -171,7 +178,6 @@ import Testing
   @Test("A pause keeps its length when the clock is set, before what is stored follows")
   func pauseAcrossClockStep() throws {
     let bed = try Bed(Bench.delivery())
-    defer { bed.bench.stop() }
     try bed.pause(for: .minutes(10))
     try bed.bench.sell(1)
     try bed.drive { run in
@@ -185,9 +191,7 @@ import Testing
 
   @Test("A breaker keeps its distance when the clock is set, and that is stored (R9)")
   func breakerAcrossClockStep() throws {
-    let bed = try Bed(Bench.delivery(failures: 1, openFor: .hours(1)))
-    defer { bed.bench.stop() }
-    try bed.bench.sell(1)
+    let bed = try Bed(Bench.delivery(failures: 1, openFor: .hours(1)), sales: 1)
     bed.transport.use { _ in nil }
     try bed.drive { run in
       try bed.round(&run)
@@ -203,7 +207,6 @@ import Testing
   func earlierPause() throws {
     let bed = try Bed(
       Bench.delivery(concurrency: 2, failures: 1, openFor: .minutes(1), giveUpAfter: .hours(1)))
-    defer { bed.bench.stop() }
     try bed.pause(for: .hours(2))
     bed.clock.advance(.hours(2))
     for number in 1...2 { try bed.bench.sell(number) }
@@ -219,17 +222,9 @@ import Testing
 
   @Test("Receipts behind those whose outcomes are being stored are sent meanwhile")
   func behindUnstored() throws {
-    let bed = try Bed(Bench.delivery(concurrency: 1))
-    defer { bed.bench.stop() }
-    for number in 1...3 { try bed.bench.sell(number) }
+    let bed = try Bed(Bench.delivery(concurrency: 1), sales: 3)
     try bed.drive { run in
-      let gate = CommitterTests.Gate()
-      #expect(bed.bench.committer.submit(gate, from: .internal) { _ in })
-      for _ in 1...3 {
-        _ = run.step()
-        run.handleAnswers(within: .zero)
-      }
-      gate.isOpen.update { $0 = true }
+      bed.unstoredRounds(&run)
       #expect(bed.transport.requests.count == 2)
       try bed.bench.store(Barrier())
       try bed.round(&run)
@@ -239,17 +234,8 @@ import Testing
 
   @Test("A replay goes after nine new receipts also when these fill every place")
   func replayUnderFullLoad() throws {
-    let bed = try Bed(Bench.delivery(concurrency: 1))
-    defer { bed.bench.stop() }
-    try bed.bench.sell(1)
-    let sold = try #require(try bed.bench.receipt(1)?.receiptID)
-    let report = AttemptReport(
-      startedAt: bed.bench.now, duration: .milliseconds(1), status: 200, error: nil, isAmbiguous: false,
-      response: [])
-    try bed.bench.store(
-      RecordAttempt(
-        of: sold, to: Bed.place, report: report,
-        decision: .delivered(importID: nil), breaker: Breaker()))
+    let bed = try Bed(Bench.delivery(concurrency: 1), sales: 1)
+    let sold = try bed.storeDelivery(of: 1)
     let replayed = try bed.bench.store(ReplayReceipt(id: sold, force: true, dueAt: bed.bench.now))
     #expect(replayed == .done)
     for number in 2...13 { try bed.bench.sell(number) }
@@ -262,9 +248,7 @@ import Testing
 
   @Test("A refusal by a previous configuration pauses nothing, and its receipt is sent again (R4)")
   func refusedBeforeReload() throws {
-    let bed = try Bed(Bench.delivery(openFor: .hours(1)))
-    defer { bed.bench.stop() }
-    try bed.bench.sell(1)
+    let bed = try Bed(Bench.delivery(openFor: .hours(1)), sales: 1)
     bed.transport.use { _ in ScriptedTransport.held }
     try bed.drive { run in
       try bed.round(&run)
@@ -280,9 +264,7 @@ import Testing
 
   @Test("A receipt that was due during a round of probes is tried again with the next round (R4)")
   func heldBack() throws {
-    let bed = try Bed(Bench.delivery(failures: 1, openFor: .seconds(1)))
-    defer { bed.bench.stop() }
-    try bed.bench.sell(1)
+    let bed = try Bed(Bench.delivery(failures: 1, openFor: .seconds(1)), sales: 1)
     bed.transport.use { _ in 500 }
     try bed.drive { run in
       try bed.round(&run)
@@ -297,9 +279,7 @@ import Testing
 
   @Test("An outcome that is stored late does not close the breaker that later outcomes have opened (R9)")
   func lateOutcome() throws {
-    let bed = try Bed(Bench.delivery(failures: 2, openFor: .hours(1)))
-    defer { bed.bench.stop() }
-    for number in 1...2 { try bed.bench.sell(number) }
+    let bed = try Bed(Bench.delivery(failures: 2, openFor: .hours(1)), sales: 2)
     let obstacle = try Connection(path: bed.bench.path, mode: .readWrite, busyTimeout: .seconds(10))
     try obstacle.execute(
       """
@@ -324,22 +304,14 @@ import Testing
 
   @Test("An outcome whose storing seemed to fail is not stored twice (R9)")
   func storedAlready() throws {
-    let bed = try Bed(Bench.delivery())
-    defer { bed.bench.stop() }
-    try bed.bench.sell(1)
+    let bed = try Bed(Bench.delivery(), sales: 1)
     let obstacle = try Connection(path: bed.bench.path, mode: .readWrite, busyTimeout: .seconds(10))
     try obstacle.execute(
       "CREATE TRIGGER obstacle BEFORE INSERT ON attempts BEGIN SELECT RAISE(ABORT, 'not now'); END")
     try bed.drive { run in
       try bed.round(&run)
       try obstacle.execute("DROP TRIGGER obstacle")
-      let report = AttemptReport(
-        startedAt: bed.bench.now, duration: .milliseconds(1), status: 200, error: nil, isAmbiguous: false,
-        response: [])
-      try bed.bench.store(
-        RecordAttempt(
-          of: try #require(try bed.bench.receipt(1)?.receiptID), to: Bed.place, report: report,
-          decision: .delivered(importID: nil), breaker: Breaker()))
+      try bed.storeDelivery(of: 1)
       bed.clock.advance(Dispatcher.faultPause)
       try bed.round(&run)
     }

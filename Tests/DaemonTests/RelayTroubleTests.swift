@@ -16,7 +16,6 @@ import Testing
   @Test("A refused reload is reported with its faults until a reload is applied")
   func reloadRefused() throws {
     let bench = try AlertBench([AlertBench.alert([.reloadRefused])], hasHealth: true)
-    defer { bench.stop() }
     let faults = ConfigurationFaults(faults: [
       Fault(path: "apps.shop.stripe.tolerance", message: "must be a duration")
     ])
@@ -41,7 +40,6 @@ import Testing
   @Test("A backup that is too old, or that was never made, is reported until one is recorded")
   func backupOld() throws {
     let bench = try AlertBench([AlertBench.alert([.backupOld(over: .hours(26))])])
-    defer { bench.stop() }
     func record() throws {
       try bench.bench.store(
         SaveServiceReport(
@@ -66,7 +64,6 @@ import Testing
   func backlogGrowing() throws {
     let alerts = [AlertBench.alert([.backlogGrowing(over: 3)], every: .minutes(5))]
     let bench = try AlertBench(alerts)
-    defer { bench.stop() }
     try bench.live(alerts) { run throws in
       var notices: [String] = []
       for number in 1...6 {
@@ -89,7 +86,6 @@ import Testing
     "Damage is reported: of the database until it is gone, of receipts for two hours after the last attempt")
   func corruption() throws {
     let bench = try AlertBench([AlertBench.alert([.corruption], every: .days(1))])
-    defer { bench.stop() }
     try bench.live { run throws in
       #expect(try bench.pass(.minutes(1), &run).isEmpty)
       bench.database.withLock { $0 = [.databaseDamaged] }
@@ -123,7 +119,6 @@ import Testing
       stripe: .init(webhookSecrets: [Secret("whsec_test")], apiKey: Secret("rk_test")),
       purchasely: .init(url: "http://127.0.0.1:9/receipts", apiKey: Secret("ply-key")))
     let bench = try AlertBench(alerts, apps: [shop, Bench.app("other")])
-    defer { bench.stop() }
     var number = 0
     func event() throws {
       number += 1
@@ -144,6 +139,12 @@ import Testing
     try bench.live { run throws in try body(bench, &run, event) }
   }
 
+  /// What a watch finds now.
+  private static func unusual(_ watch: inout EventWatch, _ bench: AlertBench) throws -> [AppSlug: Timestamp] {
+    let alerts = [AlertBench.alert([.noEvents(over: .minutes(30))])]
+    return try watch.unusual(for: alerts, apps: ["shop"], reader: bench.bench.reader, now: bench.bench.now)
+  }
+
   @Test("After the clock was set back an event that comes ends a silence at once")
   func noEventsAfterClockStep() throws {
     try Self.withSilence { bench, run, event in
@@ -160,45 +161,36 @@ import Testing
   @Test("After the clock was set back the last event of an app is looked for at once")
   func lastEventAfterClockStep() throws {
     try Self.withSilence { bench, _, event in
-      let alerts = [AlertBench.alert([.noEvents(over: .minutes(30))])]
       var watch = EventWatch()
-      func unusual() throws -> [AppSlug: Timestamp] {
-        try watch.unusual(for: alerts, apps: ["shop"], reader: bench.bench.reader, now: bench.bench.now)
-      }
       let first = bench.bench.now
       bench.clock.advance(.minutes(40))
-      #expect(try unusual() == ["shop": first])
+      #expect(try Self.unusual(&watch, bench) == ["shop": first])
       bench.clock.setWall(by: .minutes(-39))
       try event()
       // Before the time at which it was looked for last.
       bench.clock.advance(.minutes(31))
-      #expect(try unusual() == ["shop": first + .minutes(1)])
+      #expect(try Self.unusual(&watch, bench) == ["shop": first + .minutes(1)])
     }
   }
 
   @Test("A silence is judged by the week before it, not by that of an earlier one")
   func nextSilence() throws {
     try Self.withSilence { bench, _, event in
-      let alerts = [AlertBench.alert([.noEvents(over: .minutes(30))])]
       var watch = EventWatch()
-      func unusual() throws -> [AppSlug: Timestamp] {
-        try watch.unusual(for: alerts, apps: ["shop"], reader: bench.bench.reader, now: bench.bench.now)
-      }
       let first = bench.bench.now
       bench.clock.advance(.minutes(40))
-      #expect(try unusual() == ["shop": first])
+      #expect(try Self.unusual(&watch, bench) == ["shop": first])
       // An hour after the first event of a day, none was usual.
       bench.clock.advance(.minutes(20))
       try event()
       bench.clock.advance(.minutes(35))
-      #expect(try unusual().isEmpty)
+      #expect(try Self.unusual(&watch, bench).isEmpty)
     }
   }
 
   @Test("After the clock was set back an event that cannot be read is found at once")
   func unreadEventAfterClockStep() throws {
     let bench = try AlertBench([AlertBench.alert([.unreadableEvents])])
-    defer { bench.stop() }
     try bench.live { run throws in
       #expect(try bench.pass(.minutes(1), &run).isEmpty)
       bench.clock.setWall(by: .hours(-1))
@@ -230,7 +222,6 @@ import Testing
   func certificateExpires() throws {
     let alerts = [AlertBench.alert([.certificateExpires(within: .days(14))], every: .days(2))]
     let bench = try AlertBench(alerts)
-    defer { bench.stop() }
     let certificates = bench.bench.metrics.certificates
     let purchasely = KnownCertificates.Place.destination(AppDestination("shop", "purchasely"))
     try bench.live { run throws in
@@ -262,7 +253,6 @@ import Testing
   func unknownCertificate() throws {
     let alerts = [AlertBench.alert([.certificateExpires(within: .days(14))], every: .hours(1))]
     let bench = try AlertBench(alerts)
-    defer { bench.stop() }
     for app: AppSlug? in [nil, "shop"] {
       let key = AlertRecord.Key(
         destination: AlertNotice.digest(of: AlertBench.hook), condition: "certificate_expires<14d", app: app)
@@ -285,7 +275,6 @@ import Testing
   func clock() throws {
     let alerts = [AlertBench.alert([.clock(over: .seconds(5))])]
     let bench = try AlertBench(alerts)
-    defer { bench.stop() }
     let samples = bench.bench.metrics.clock
     let place = AppDestination("shop", "purchasely")
     /// Notes five answers, one a minute.
@@ -315,7 +304,6 @@ import Testing
     let destination = try ScriptedDestination()
     let apps = (1...5).map { Bench.app("app-\($0)", url: destination.url) }
     let bench = try Bench(apps)
-    defer { bench.stop() }
     for (number, app) in apps.enumerated() {
       try bench.sell(number, app: app.slug)
       try bench.waitFor(number, .delivered, app: app.slug)
