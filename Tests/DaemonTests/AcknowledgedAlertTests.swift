@@ -12,7 +12,6 @@ import Testing
   @Test("receipt_failed ends with an acknowledgement, and fires again once the group grows")
   func quiet() throws {
     let bench = try AlertBench([AlertBench.alert([.receiptFailed], every: .minutes(10))])
-    defer { bench.stop() }
     try bench.fail(1)
     try bench.live { run in
       #expect(try bench.pass(.seconds(30), &run).map(\.notice) == ["receipt_failed shop firing"])

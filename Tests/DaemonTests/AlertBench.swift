@@ -24,7 +24,7 @@ struct Duty: Ownership {
   var doesSharedWork: Bool { isOn.withLock { $0 } }
 }
 
-/// One thread. `stop` must be called.
+/// One thread.
 final class AlertBench {
   static let hook = "https://hooks.example.com/services/T0/B0/very-secret"
 
@@ -85,8 +85,6 @@ final class AlertBench {
       dependencies: Dependencies(log: bench.log, clock: bench.clock), ownership: duty)
   }
 
-  func stop() { bench.stop() }
-
   /// One run of the alerter; the next one starts from the database only.
   func live(
     _ alerts: [Configuration.Alert]? = nil, settles: Bool = true, _ body: (inout AlerterRun) throws -> Void
@@ -131,12 +129,8 @@ final class AlertBench {
   func fail(_ number: Int, status: Int = 422) throws {
     try bench.buy(number)
     let id = try #require(try bench.receipt(number)).receiptID
-    let report = AttemptReport(
-      startedAt: bench.now, duration: .milliseconds(1), status: Int64(status), error: nil, isAmbiguous: false,
-      response: [])
-    try bench.store(
-      RecordAttempt(
-        of: id, app: "shop", report: report, decision: .failed(.status(status)), breaker: Breaker()))
+    let report = AttemptReport(at: bench.now, status: Int64(status))
+    try bench.store(RecordAttempt(of: id, app: "shop", report: report, decision: .failed(.status(status))))
   }
 }
 

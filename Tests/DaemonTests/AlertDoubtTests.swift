@@ -17,7 +17,6 @@ import Testing
   func lostAnswer() throws {
     let alerts = [AlertBench.alert([.breakerOpen])]
     let bench = try AlertBench(alerts)
-    defer { bench.stop() }
     bench.network.use { _ in ScriptedTransport.lost }
     try bench.setBreaker(.open)
     try bench.live { run throws in
@@ -39,7 +38,6 @@ import Testing
     _ body: (AlertBench, inout AlerterRun) throws -> Void
   ) throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
-    defer { bench.stop() }
     bench.network.use { _ in ScriptedTransport.lost }
     try bench.setBreaker(.open)
     try bench.live { run throws in
@@ -71,7 +69,6 @@ import Testing
   func restart() throws {
     let alerts = [AlertBench.alert([.breakerOpen])]
     let bench = try AlertBench(alerts)
-    defer { bench.stop() }
     bench.network.use { _ in ScriptedTransport.lost }
     try bench.setBreaker(.open)
     try bench.live { run throws in try bench.pass(.seconds(1), &run) }
@@ -88,7 +85,6 @@ import Testing
   @Test("A repeated notice whose answer was lost delays the next one like any other")
   func lostRepeat() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
-    defer { bench.stop() }
     try bench.setBreaker(.open)
     try bench.live { run throws in
       #expect(try bench.pass(.minutes(9), &run).map(\.notice) == ["breaker_open shop firing"])
@@ -108,7 +104,6 @@ import Testing
   func unreadable() throws {
     let alerts = [AlertBench.alert([.breakerOpen])]
     let bench = try AlertBench(alerts)
-    defer { bench.stop() }
     try bench.setBreaker(.open)
     try bench.live { run throws in #expect(try bench.pass(.seconds(1), &run).count == 1) }
     let connection = try Connection(path: bench.bench.path, mode: .readWrite, busyTimeout: .seconds(5))
@@ -129,7 +124,6 @@ import Testing
   func damagedTable() throws {
     let alerts = [AlertBench.alert([.corruption, .noEvents(over: .minutes(30))])]
     let bench = try AlertBench(alerts)
-    defer { bench.stop() }
     let connection = try Connection(path: bench.bench.path, mode: .readWrite, busyTimeout: .seconds(5))
     try connection.execute("ALTER TABLE events RENAME TO hidden")
     bench.database.withLock { $0 = [.databaseDamaged] }
@@ -146,7 +140,6 @@ import Testing
   @Test("What another instance has sent meanwhile is not sent again")
   func otherInstance() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
-    defer { bench.stop() }
     try bench.setBreaker(.open)
     try bench.live { run throws in
       #expect(try bench.pass(.seconds(1), &run).map(\.notice) == ["breaker_open shop firing"])
@@ -167,7 +160,6 @@ import Testing
     let alerts = [AlertBench.alert([.diskLow(underBytes: 1 << 30)])]
     // Without a writer, the saved alerts stay in the committer's queue.
     let bench = try AlertBench(alerts, writes: false)
-    defer { bench.stop() }
     bench.freeBytes.withLock { $0 = 1 }
     try bench.live(settles: false) { run throws in
       #expect(try bench.pass(.seconds(1), &run).count == 1)

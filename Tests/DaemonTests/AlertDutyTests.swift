@@ -13,7 +13,6 @@ import Testing
   /// Runs the alerter of an instance that is on duty, with an open breaker that was reported.
   private func onDuty(_ body: (AlertBench, inout AlerterRun) throws -> Void) throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen, .database])])
-    defer { bench.stop() }
     try bench.setBreaker(.open)
     try bench.live { run throws in
       #expect(try bench.pass(.seconds(2), &run).map(\.notice) == ["breaker_open shop firing"])
@@ -58,7 +57,6 @@ import Testing
   @Test("An instance that was not on duty reports nothing")
   func neverOnDuty() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen, .database])])
-    defer { bench.stop() }
     set(bench, isReachable: true, isOnDuty: false)
     try bench.live { run throws in
       #expect(try bench.pass(.seconds(5), &run).isEmpty)

@@ -41,7 +41,6 @@ import Testing
   func sent() throws {
     let program = try StandInSendmail()
     let bench = try AlertBench([Self.alert(program.path)])
-    defer { bench.stop() }
     try bench.setBreaker(.open)
     try bench.live { run throws in
       Self.pass(2, bench, &run)
@@ -68,7 +67,6 @@ import Testing
   func variables() throws {
     let program = try StandInSendmail()
     let bench = try AlertBench([Self.alert(program.path)])
-    defer { bench.stop() }
     try bench.setBreaker(.open)
     try bench.live { run throws in Self.pass(1, bench, &run) }
     let names = program.variables.compactMap { $0.split(separator: "=").first.map(String.init) }
@@ -81,7 +79,6 @@ import Testing
   func refused(code: Int) throws {
     let program = try StandInSendmail("echo 'no mailbox here' >&2; exit \(code)")
     let bench = try AlertBench([Self.alert(program.path)])
-    defer { bench.stop() }
     try bench.setBreaker(.open)
     try bench.live { run throws in
       Self.pass(3, bench, &run)
@@ -96,7 +93,6 @@ import Testing
   func hangs() throws {
     let program = try StandInSendmail(script: "sleep 1000 & wait")
     let bench = try AlertBench([Self.alert(program.path), AlertBench.alert([.breakerOpen])])
-    defer { bench.stop() }
     try bench.setBreaker(.open)
     try bench.live { run throws in
       #expect(try bench.pass(.seconds(29), &run).map(\.notice) == ["breaker_open shop firing"])
@@ -112,7 +108,6 @@ import Testing
   func reload() throws {
     let program = try StandInSendmail(script: "sleep 1000")
     let bench = try AlertBench([Self.alert(program.path)])
-    defer { bench.stop() }
     try bench.setBreaker(.open)
     try bench.live { run throws in
       _ = run.step()
@@ -132,7 +127,6 @@ import Testing
     for script in ["cat > /dev/null; yes | head -c 5000000; exit 0", "exec 0<&-; exit 0"] {
       let program = try StandInSendmail(script: script)
       let bench = try AlertBench([Self.alert(program.path)])
-      defer { bench.stop() }
       try bench.setBreaker(.open)
       try bench.live { run throws in
         Self.pass(1, bench, &run)
@@ -144,7 +138,6 @@ import Testing
   @Test("A program that is not there is a failure like any other")
   func missing() throws {
     let bench = try AlertBench([Self.alert("/nowhere/sendmail")])
-    defer { bench.stop() }
     try bench.setBreaker(.open)
     try bench.live { run throws in Self.pass(1, bench, &run) }
     let line = try bench.bench.waitForLog("could not send an alert")

@@ -95,7 +95,6 @@ import Testing
   @Test("All attempts to send a notice have one id, and each notice has another")
   func ids() throws {
     let bench = try AlertBench([Self.webhook()])
-    defer { bench.stop() }
     bench.network.use { _ in ScriptedTransport.lost }
     try bench.setBreaker(.open)
     try bench.live { run throws in
@@ -123,7 +122,6 @@ import Testing
   @Test("A trouble that ended before any notice of it arrived has another id when it comes back")
   func unknownTrouble() throws {
     let bench = try AlertBench([Self.webhook()])
-    defer { bench.stop() }
     bench.network.use { _ in 500 }
     try bench.setBreaker(.open)
     try bench.live { run throws in
@@ -144,7 +142,6 @@ import Testing
     let alerts = [AlertBench.alert([.breakerOpen]), AlertBench.alert([.appPaused])]
     let beat = Configuration.Heartbeat(to: Secret("https://beat.example.com/"), every: .seconds(1))
     let bench = try AlertBench(alerts, heartbeat: beat)
-    defer { bench.stop() }
     let date = MailMessage.date(bench.bench.now + .seconds(120)).replacing("+0000", with: "GMT")
     let header = TransferHeader("retry-after", value == "date" ? date : value)
     bench.network.use(429, headers: [header])
@@ -165,7 +162,6 @@ import Testing
   @Test("After a notice has arrived the pauses after failures begin again")
   func failsAgain() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
-    defer { bench.stop() }
     bench.network.use { _ in 500 }
     try bench.setBreaker(.open)
     try bench.live { run throws in
@@ -180,7 +176,6 @@ import Testing
   @Test("A receiver that refuses a notice gets the next attempt after five minutes")
   func refusal() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
-    defer { bench.stop() }
     bench.network.use { _ in 404 }
     try bench.setBreaker(.open)
     try bench.live { run throws in

@@ -17,7 +17,6 @@ import Testing
   @Test("An open breaker is reported once, again at intervals, and when it closes")
   func breaker() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
-    defer { bench.stop() }
     try bench.live { run throws in
       #expect(try bench.pass(.minutes(1), &run).isEmpty)
       try bench.setBreaker(.open)
@@ -46,7 +45,6 @@ import Testing
   @Test("An alert that fires repeatedly is reported no more often than a constant one")
   func flapping() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
-    defer { bench.stop() }
     try bench.live { run throws in
       var told: [String] = []
       for _ in 0..<30 {
@@ -65,7 +63,6 @@ import Testing
   func restart() throws {
     let alerts = [AlertBench.alert([.breakerOpen, .receiptFailed])]
     let bench = try AlertBench(alerts)
-    defer { bench.stop() }
     try bench.setBreaker(.paused)
     try bench.fail(1)
     try bench.setBreaker(.paused)
@@ -86,7 +83,6 @@ import Testing
   @Test("Failed receipts are reported together, with their reasons and total")
   func failures() throws {
     let bench = try AlertBench([AlertBench.alert([.receiptFailed])])
-    defer { bench.stop() }
     try bench.live { run throws in
       for number in 1...3 { try bench.fail(number) }
       let first = try bench.pass(.seconds(5), &run)
@@ -121,7 +117,6 @@ import Testing
     let bench = try AlertBench([
       AlertBench.alert([try #require(soon), try #require(late)], every: .days(7))
     ])
-    defer { bench.stop() }
     try bench.bench.buy(1)
     try bench.live { run throws in
       #expect(try bench.pass(.minutes(5), &run).isEmpty)
@@ -141,7 +136,6 @@ import Testing
   func disk() throws {
     let bench = try AlertBench(
       [AlertBench.alert([.diskLow(underBytes: 1 << 30)])], apps: [Bench.app(), Bench.app("other")])
-    defer { bench.stop() }
     try bench.live { run throws in
       #expect(try bench.pass(.minutes(1), &run).isEmpty)
       bench.freeBytes.withLock { $0 = 500 << 20 }
@@ -156,7 +150,6 @@ import Testing
   @Test("Each destination that is stopped is named, and the paused one is to be corrected")
   func severalDestinations() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
-    defer { bench.stop() }
     try bench.live { run throws in
       try bench.setBreaker(.open)
       let paused = Breaker(state: .paused, since: bench.bench.now, cause: .status(401))
@@ -175,7 +168,6 @@ import Testing
     let alerts = [AlertBench.alert([.signatureFailures(over: 10)])]
     let stripe = AppProcessor("shop", "stripe")
     let bench = try AlertBench(alerts)
-    defer { bench.stop() }
     try bench.live { run throws in
       for _ in 0..<10 { bench.bench.metrics.refusedSignature(stripe, reason: "mismatch") }
       #expect(try bench.pass(.minutes(5), &run).isEmpty)
@@ -191,7 +183,6 @@ import Testing
     }
     // A new process has no counts yet, which does not prove that the trouble is over.
     let fresh = try AlertBench(alerts)
-    defer { fresh.stop() }
     let record = AlertRecord(
       key: .init(
         destination: AlertNotice.digest(of: AlertBench.hook), condition: "signature_failures>10",
@@ -223,7 +214,6 @@ import Testing
   @Test("Refused contexts and events that may be unread payments are reported")
   func lostInput() throws {
     let bench = try AlertBench([AlertBench.alert([.contextsRefused(over: 10), .unreadableEvents])])
-    defer { bench.stop() }
     try bench.live { run throws in
       for _ in 0..<10 { bench.bench.metrics.clientRefusals.increment("shop", "key") }
       #expect(try bench.pass(.minutes(1), &run).isEmpty)
@@ -245,7 +235,6 @@ import Testing
   @Test("A dead address is retried less and less often, and gets the state of that moment")
   func deadAddress() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
-    defer { bench.stop() }
     bench.network.use { _ in nil }
     try bench.setBreaker(.open)
     try bench.live { run throws in
@@ -277,7 +266,6 @@ import Testing
       AlertBench.alert([.breakerOpen], to: dead), AlertBench.alert([.breakerOpen], apps: ["other"]),
     ]
     let bench = try AlertBench(alerts, apps: [Bench.app(), Bench.app("other")])
-    defer { bench.stop() }
     bench.network.use { $0.url == dead ? nil : 200 }
     for app: AppSlug in ["shop", "other"] { try bench.setBreaker(.open, app: app) }
     try bench.live { run throws in
@@ -291,7 +279,6 @@ import Testing
   func flood() throws {
     let apps = (1...50).map { Bench.app("app-\($0)") }
     let bench = try AlertBench([AlertBench.alert([.breakerOpen], every: .hours(1))], apps: apps)
-    defer { bench.stop() }
     for app in apps { try bench.setBreaker(.open, app: app.slug) }
     try bench.live { run throws in
       let first = try bench.pass(.seconds(10), &run)
@@ -307,7 +294,6 @@ import Testing
   func reload() throws {
     let other = "https://b.example.com/"
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
-    defer { bench.stop() }
     try bench.setBreaker(.open)
     try bench.live { run throws in
       #expect(try bench.pass(.seconds(1), &run).count == 1)

@@ -30,7 +30,6 @@ import Testing
     let bench = try Bench([
       Bench.app(url: destination.url, delivery: policy), Bench.app("other", url: other.url),
     ])
-    defer { bench.stop() }
     _ = try bench.store(Self.pause())
     for number in 1...3 { try bench.sell(number) }
     try Self.lookAround(bench, 1...2)
@@ -47,7 +46,6 @@ import Testing
   func underWay() throws {
     let (destination, other) = (try ScriptedDestination { _ in nil }, try ScriptedDestination())
     let bench = try Bench([Bench.app(url: destination.url), Bench.app("other", url: other.url)])
-    defer { bench.stop() }
     try bench.sell(1)
     try destination.waitForHeld(1)
     _ = try bench.store(Self.pause())
@@ -69,7 +67,6 @@ import Testing
     let until = try #require(try before.reader.pauses()["shop"]?.until)
     try before.sell(1)
     let bench = try before.restarted(apps)
-    defer { bench.stop() }
     try bench.waitFor(1, .delivered)
     let attempt = try #require(try bench.attempts(1).first)
     #expect(attempt.startedAt >= until)
@@ -80,7 +77,6 @@ import Testing
   func otherProgram() throws {
     let (destination, other) = (try ScriptedDestination(), try ScriptedDestination())
     let bench = try Bench([Bench.app(url: destination.url), Bench.app("other", url: other.url)])
-    defer { bench.stop() }
     let guest = try StoreWriter(path: bench.path, role: .guest, rules: bench.directory.rules)
     _ = try guest.apply(Self.pause(), now: bench.now)
     bench.dispatcher.checkAll()

@@ -39,7 +39,6 @@ import Testing
       Self.app("shop", "pay.example.com", nil), Self.app("second", "pay.example.com", Self.content),
       Self.app("bare", "bare.example.com", nil),
     ])
-    defer { bench.stop() }
     let server = try bench.serve()
     defer { server.stop(grace: .zero) }
     for host in ["pay.example.com", "PAY.example.com:443", "pay.example.com."] {
@@ -64,7 +63,6 @@ import Testing
   @Test("A reload serves the new content, or none")
   func reload() throws {
     let bench = try Bench([Self.app("shop", "pay.example.com", Self.content)])
-    defer { bench.stop() }
     let server = try bench.serve()
     defer { server.stop(grace: .zero) }
     for content in [[1, 2, 3], nil] as [[UInt8]?] {

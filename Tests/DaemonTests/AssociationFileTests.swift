@@ -62,7 +62,6 @@ import Testing
     "Apple's file is served to all clients, with all apps in both forms (SC20, SC22, SC23, SH05, SH10)")
   func appleFile() throws {
     let bench = try Self.bench()
-    defer { bench.stop() }
     let server = try bench.serve()
     defer { server.stop(grace: .zero) }
     let reply = try Self.get(server.port, Self.apple)
@@ -101,7 +100,6 @@ import Testing
   @Test("Android's file has a statement for each package of the host (SH01, SH02, SH03)")
   func androidFile() throws {
     let bench = try Self.bench()
-    defer { bench.stop() }
     let server = try bench.serve()
     defer { server.stop(grace: .zero) }
     let reply = try Self.get(server.port, Self.android)
@@ -132,7 +130,6 @@ import Testing
     ])
   func conditional(field: String, isKnown: Bool) throws {
     let bench = try Self.bench()
-    defer { bench.stop() }
     let server = try bench.serve()
     defer { server.stop(grace: .zero) }
     for target in [Self.apple, Self.android] {
@@ -154,7 +151,6 @@ import Testing
   @Test("HEAD has the fields and no body, and only GET and HEAD are accepted (SH09)")
   func methods() throws {
     let bench = try Self.bench()
-    defer { bench.stop() }
     let server = try bench.serve()
     defer { server.stop(grace: .zero) }
     for target in [Self.apple, Self.android] {
@@ -175,7 +171,6 @@ import Testing
   @Test("Each host has its own files, in any case and with any port; an unknown host has none (SC21, SH11)")
   func hosts() throws {
     let bench = try Self.bench()
-    defer { bench.stop() }
     let server = try bench.serve()
     defer { server.stop(grace: .zero) }
     let own = try Self.get(server.port, Self.apple).body

@@ -42,7 +42,6 @@ import Testing
   @Test("Without links nobody is asked")
   func withoutLinks() throws {
     let bench = try AlertBench([AlertBench.alert([.associationFiles])])
-    defer { bench.stop() }
     try bench.live { run throws in try bench.pass(.hours(3), &run, step: .minutes(1)) }
     #expect(bench.network.requests.isEmpty)
   }
@@ -50,7 +49,6 @@ import Testing
   @Test("Each place is asked a minute after the start and then hourly, and a file as configured is silent")
   func asked() throws {
     let bench = try Self.bench(Monitor([:]))
-    defer { bench.stop() }
     try bench.live { run throws in
       try bench.pass(.seconds(59), &run)
       #expect(bench.network.requests.isEmpty)
@@ -68,7 +66,6 @@ import Testing
   func brokenFile() throws {
     let faults = Monitor<[String: Int?]>([:])
     let bench = try Self.bench(faults)
-    defer { bench.stop() }
     try bench.live { run throws in
       try bench.pass(.minutes(2), &run)
       faults.withLock { $0[Self.apple] = 404 }
@@ -95,7 +92,6 @@ import Testing
   func oldCopy() throws {
     let faults = Monitor<[String: Int?]>([Self.copy: 404])
     let bench = try Self.bench(faults)
-    defer { bench.stop() }
     try bench.live { run throws in
       #expect(try bench.pass(.hours(26), &run, step: .minutes(1)).isEmpty)
       let notices = try bench.pass(.minutes(15), &run, step: .minutes(1))
@@ -114,7 +110,6 @@ import Testing
   func unanswered() throws {
     let faults = Monitor<[String: Int?]>([Self.apple: nil, Self.android: nil])
     let bench = try Self.bench(faults)
-    defer { bench.stop() }
     try bench.live { run throws in
       #expect(try bench.pass(.hours(4), &run, step: .minutes(1)).isEmpty)
       faults.withLock { $0 = [:] }
@@ -130,7 +125,6 @@ import Testing
   func restart() throws {
     let faults = Monitor<[String: Int?]>([Self.apple: 404])
     let bench = try Self.bench(faults)
-    defer { bench.stop() }
     try bench.live { run throws in
       let notices = try bench.pass(.minutes(10), &run, step: .seconds(10))
       #expect(notices.map(\.notice) == ["association_files shop firing"])

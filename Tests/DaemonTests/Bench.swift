@@ -33,7 +33,7 @@ func polled<Found>(
   }
 }
 
-/// The relay without listeners. `stop` must be called; one thread.
+/// The relay without listeners. Stops when it is deleted; one thread.
 final class Bench {
   let path: String
   /// The daemon's own composition.
@@ -45,6 +45,7 @@ final class Bench {
   let folder: TestFolder
   private let lines = Monitor<[String]>([])
   private let commits = Monitor(0)
+  private var isStopped = false
 
   var committer: Committer { core.committer }
   var dispatcher: Dispatcher { core.dispatcher }
@@ -131,7 +132,13 @@ final class Bench {
     try housekeeper.start()
   }
 
-  func stop() { core.stop() }
+  deinit { stop() }
+
+  func stop() {
+    guard !isStopped else { return }
+    isStopped = true
+    core.stop()
+  }
 
   /// Stops, and starts again from the database only (R9).
   func restarted(_ apps: [AppConfiguration]) throws -> Bench {

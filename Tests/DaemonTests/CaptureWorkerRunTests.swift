@@ -43,7 +43,6 @@ import Testing
 
   @Test("A capture that the processor refused is not sent again after a restart")
   func refused() throws {
-    defer { bench.stop() }
     _ = try bench.store(OrderCapture(app: "shop", Self.order))
     // The order was stored before this start, so the first call is a lookup.
     network.use(404) { _ in "none" }
@@ -69,7 +68,6 @@ import Testing
 
   @Test("A capture whose app was removed and added again before its outcome was stored is looked up again")
   func appRemovedAndAdded() throws {
-    defer { bench.stop() }
     _ = try bench.store(OrderCapture(app: "shop", Self.order))
     network.use(200) { _ in "captured" }
     try worker.drive { run in
@@ -89,7 +87,6 @@ import Testing
 
   @Test("A request that joins a capture while its outcome cannot be stored is answered with that outcome")
   func joinedDuringFault() throws {
-    defer { bench.stop() }
     _ = try bench.store(OrderCapture(app: "shop", Self.order))
     network.use(200) { _ in "captured" }
     let connection = try Connection(path: bench.path, mode: .readWrite, busyTimeout: .seconds(10))

@@ -30,10 +30,9 @@ import Testing
       server = try bench.serve()
     }
 
-    func stop() {
+    deinit {
       bench.checkoutPolls.answerAll()
       server.stop(grace: .seconds(5))
-      bench.stop()
     }
 
     func ask(_ id: ContextID, _ query: String = "?wait=30", app: String = "shop") throws -> RawClient {
@@ -72,7 +71,6 @@ import Testing
   @Test("A final state is answered at once")
   func final() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let sold = try bed.bench.post(1)
     try bed.bench.buy(1)
     let receipt = try bed.cancel(1)
@@ -92,7 +90,6 @@ import Testing
   @Test("The status says what was charged, once it is paid: 0 for a free order, and whether a trial began")
   func amounts() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     func status(_ number: Int, _ events: [(type: String, object: String)]) throws -> JSONValue {
       let id = try bed.bench.post(number)
       let report = PurchaseReport(
@@ -138,7 +135,6 @@ import Testing
     arguments: ["", "?wait=0", "?x=1", "?"])
   func noWait(query: String) throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let id = try bed.bench.post(1)
     #expect(try Self.state(bed.ask(id, query)) == "open")
     try bed.bench.buy(1)
@@ -150,7 +146,6 @@ import Testing
     arguments: ["31", "-1", "x", "", "1.5", "1e1", "99999999999999999999", "%zz", "%FF", " 5", "5%00", "٥"])
   func badWait(wait: String) throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let id = try bed.bench.post(1)
     let target = "?wait=" + wait.replacing(" ", with: "%20").replacing("٥", with: "%D9%A5")
     let reply = try bed.ask(id, target).reply()
@@ -162,7 +157,6 @@ import Testing
   @Test("An unknown or another app's context is not found, without waiting (R5)")
   func unknown() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let id = try bed.bench.post(1)
     let unknown: ContextID = "ctx_\(String(repeating: "0", count: 26))"
     let lower = ContextID(id.text.lowercased())
@@ -178,7 +172,6 @@ import Testing
   @Test("A change that is not final does not end the wait, a final one does")
   func change() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let id = try bed.bench.post(1)
     let clients = try (0..<3).map { _ in try bed.wait(id) }
     try bed.bench.buy(1)
@@ -191,7 +184,6 @@ import Testing
   @Test("Each long poll gets the current state at its own timeout")
   func timeUp() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let id = try bed.bench.post(1)
     let (short, long) = (try bed.wait(id, "?wait=2"), try bed.wait(id, "?wait=30"))
     bed.clock.advance(.milliseconds(1999))
@@ -215,7 +207,6 @@ import Testing
   @Test("The expiry of a context that a purchase has is checked once, not until the long poll ends")
   func expiryOfClaimed() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let id = try bed.bench.post(1)
     bed.clock.advance(.days(1) - .seconds(10))
     let client = try bed.wait(id)
@@ -230,7 +221,6 @@ import Testing
   @Test("A change by another process is found without a notification")
   func otherProcess() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let id = try bed.bench.post(1)
     try bed.bench.buy(1)
     let client = try bed.wait(id)
@@ -245,7 +235,6 @@ import Testing
   @Test("At a stop all long polls get the current state, and no new one waits")
   func stop() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let id = try bed.bench.post(1)
     let clients = try (0..<5).map { _ in try bed.wait(id) }
     bed.bench.checkoutPolls.answerAll()
@@ -257,7 +246,6 @@ import Testing
   @Test("Five hundred long polls wait without a thread each, and all are answered (R8)")
   func many() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let ids = try (0..<50).map { try bed.bench.post($0) }
     let before = Self.threads
     // One after the other: a server that is slow must not take longer for a burst than a request may wait.
@@ -283,7 +271,6 @@ import Testing
   @Test("A long poll whose client hangs up frees its place at once")
   func gone() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let id = try bed.bench.post(1)
     for _ in 0..<20 { _ = try bed.wait(id) }
     // The clock stands still, so only the hang-ups can end these.

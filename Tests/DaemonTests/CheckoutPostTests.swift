@@ -30,7 +30,6 @@ import Testing
   @Test("A browser is redirected to the price's page with the context's id as reference")
   func redirect() throws {
     let bench = try Self.bench()
-    defer { bench.stop() }
     let server = try bench.serve()
     defer { server.stop(grace: .zero) }
     for (price, page) in [
@@ -53,7 +52,6 @@ import Testing
   @Test("A request for JSON gets the address, also in posts of contexts")
   func json() throws {
     let bench = try Self.bench()
-    defer { bench.stop() }
     let server = try bench.serve()
     defer { server.stop(grace: .zero) }
     var ids: Set<String> = []
@@ -80,7 +78,6 @@ import Testing
   @Test("A price without a page is refused, nothing is stored, and there is no redirect")
   func unknownPrice() throws {
     let bench = try Self.bench()
-    defer { bench.stop() }
     let server = try bench.serve()
     defer { server.stop(grace: .zero) }
     for price in [nil, "price_2", "https://evil.test/", "PRICE_1"] {

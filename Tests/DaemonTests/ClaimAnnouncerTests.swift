@@ -44,7 +44,6 @@ import Testing
   func announced() throws {
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(204) }
     let bench = try Bench([Self.app(destination.url)])
-    defer { bench.stop() }
     try Self.buy(bench)
     let announcer = try Self.announcer(bench)
     defer { announcer.stop() }
@@ -74,7 +73,6 @@ import Testing
     var app = try Self.app(destination.url)
     app.delivery.timeout = .milliseconds(500)
     let bench = try Bench([app])
-    defer { bench.stop() }
     try Self.buy(bench)
     let announcer = try Self.announcer(bench)
     defer { announcer.stop() }
@@ -125,7 +123,6 @@ import Testing
   @Test("A claim whose message may have arrived can be used, and another one follows")
   func lostAnswer() throws {
     let bed = try Bed()
-    defer { bed.bench.stop() }
     bed.transport.use { _ in ScriptedTransport.lost }
     try bed.attempts()
     #expect(bed.transport.requests.count == 2)
@@ -135,7 +132,6 @@ import Testing
   @Test("A webhook that refuses the message for good gets no other one")
   func refused() throws {
     let bed = try Bed()
-    defer { bed.bench.stop() }
     bed.transport.use { _ in 410 }
     try bed.attempts()
     #expect(bed.transport.requests.count == 1)
@@ -145,7 +141,6 @@ import Testing
   @Test("After a reload that ends the announcements none is sent, also of those that were planned")
   func switchedOff() throws {
     let bed = try Bed()
-    defer { bed.bench.stop() }
     var app = bed.app
     app.claims.announces = false
     bed.announcer.use(try AppDirectory(Configuration(database: .file(bed.bench.path), apps: [app])))

@@ -34,10 +34,7 @@ import Testing
       }
     }
 
-    func stop() {
-      server.stop(grace: .zero)
-      bench.stop()
-    }
+    deinit { server.stop(grace: .zero) }
 
     func token(app: AppSlug = "shop") throws -> ClaimToken {
       let id = try #require(try bench.receipt(1, app: app)?.receiptID)
@@ -80,7 +77,6 @@ import Testing
     limits: Configuration.Limits = .init(), _ body: (Bed) throws -> Void
   ) throws {
     let bed = try Bed(limits: limits)
-    defer { bed.stop() }
     try body(bed)
   }
 

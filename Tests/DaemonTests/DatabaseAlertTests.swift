@@ -11,7 +11,6 @@ import Testing
   @Test("A database that was moved or is damaged is an alert of the whole relay, which ends with it")
   func database() throws {
     let bench = try AlertBench([AlertBench.alert([.database])])
-    defer { bench.stop() }
     try bench.live { run throws in
       #expect(try bench.pass(.seconds(60), &run).isEmpty)
       bench.database.withLock { $0 = [.databaseDamaged] }

@@ -47,7 +47,6 @@ private final class Rights: Ownership {
 
   @Test("Without the right nothing is sent, and what is due wakes nobody")
   func withoutRight() throws {
-    defer { bench.stop() }
     dispatcher.drive { run in
       for _ in 0..<3 {
         dispatcher.note(dueAt: ["shop": bench.now])
@@ -62,7 +61,6 @@ private final class Rights: Ownership {
 
   @Test("With the right what is due is sent, also what was due before")
   func withRight() throws {
-    defer { bench.stop() }
     dispatcher.drive { run in
       _ = run.step()
       rights.set(["shop"])
@@ -77,7 +75,6 @@ private final class Rights: Ownership {
 
   @Test("A right that ends cancels what is under way; the next owner sends it, and it counts once (R3)")
   func lostRight() throws {
-    defer { bench.stop() }
     rights.set(["shop"])
     dispatcher.drive { run in
       _ = run.step()
@@ -100,7 +97,6 @@ private final class Rights: Ownership {
 
   @Test("A right that is being given up completes what is under way, and begins nothing")
   func endingRight() throws {
-    defer { bench.stop() }
     rights.set(["shop"])
     dispatcher.drive { run in
       _ = run.step()
@@ -119,7 +115,6 @@ private final class Rights: Ownership {
 
   @Test("An outcome of an earlier right ends nothing that is under way now (R3)")
   func outcomeOfEarlierRight() throws {
-    defer { bench.stop() }
     rights.set(["shop"])
     let row = try #require(try bench.receipt(1)?.rowID)
     dispatcher.drive { run in
@@ -138,11 +133,8 @@ private final class Rights: Ownership {
 
   @Test("An outcome that was stored although that seemed to have failed is not recorded twice")
   func repeatedOutcome() throws {
-    defer { bench.stop() }
     let record = try #require(try bench.receipt(1))
-    let report = AttemptReport(
-      startedAt: bench.now, duration: .milliseconds(3), status: 503, error: nil, isAmbiguous: false,
-      response: [])
+    let report = AttemptReport(at: bench.now, status: 503, duration: .milliseconds(3))
     var attempt = RecordAttempt(
       of: record.receiptID, to: AppDestination("shop", "purchasely"), report: report,
       decision: .retry(at: bench.now.advanced(by: .seconds(60)), spent: true), breaker: Breaker())

@@ -28,7 +28,6 @@ import Testing
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(429, retryAfter: "3600") }
     let other = try ScriptedDestination()
     let bench = try Bench([Bench.app(url: destination.url), Bench.app("other", url: other.url)])
-    defer { bench.stop() }
     try bench.sell(1)
     let rest = try bench.waitFor { try $0.breakers()["shop"]?.restUntil }
     #expect((Duration.seconds(3500)...Duration.hours(1)).contains(rest.duration(since: bench.now)))
@@ -44,7 +43,6 @@ import Testing
       $0 == 1 ? ScriptedDestination.answer(429, retryAfter: "1") : ScriptedDestination.accepted($0)
     }
     let bench = try Bench([Bench.app(url: destination.url)])
-    defer { bench.stop() }
     try bench.sell(1)
     _ = try bench.waitFor { try $0.breakers()["shop"]?.restUntil }
     for number in 2...4 { try bench.sell(number) }
@@ -61,7 +59,6 @@ import Testing
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(403) }
     let other = try ScriptedDestination()
     let bench = try Bench([Bench.app(url: destination.url), Bench.app("other", url: other.url)])
-    defer { bench.stop() }
     try bench.sell(1)
     let breaker = try bench.waitFor { reader in
       try reader.breakers()["shop"].flatMap { $0.state == .paused ? $0 : nil }
@@ -96,7 +93,6 @@ import Testing
   func breaker() throws {
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(500) }
     let bench = try Bench([Bench.app(url: destination.url)])
-    defer { bench.stop() }
     try bench.sell(1)
     let open = try bench.waitFor { try $0.breakers()["shop"].flatMap { $0.state == .open ? $0 : nil } }
     #expect(open.cause == .status(500))
@@ -122,7 +118,6 @@ import Testing
     try before.sell(1)
     _ = try before.waitFor { try $0.breakers()["shop"].flatMap { $0.state == .paused ? $0 : nil } }
     let bench = try before.restarted(apps)
-    defer { bench.stop() }
     destination.use { ScriptedDestination.accepted($0) }
     try bench.sell(2)
     try Self.lookAround(bench, 1...2)
@@ -159,7 +154,6 @@ import Testing
   func rate() throws {
     let destination = try ScriptedDestination()
     let bench = try Bench([Bench.app(url: destination.url, delivery: Bench.delivery(rate: 10))])
-    defer { bench.stop() }
     for number in 1...15 { try bench.sell(number) }
     for number in 1...15 { try bench.waitFor(number, .delivered) }
     let times = try (1...15).flatMap { try bench.attempts($0).map(\.startedAt.unixMilliseconds) }
@@ -173,7 +167,6 @@ import Testing
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(503) }
     let policy = Bench.delivery(failures: 2, openFor: .milliseconds(30), giveUpAfter: .milliseconds(200))
     let bench = try Bench([Bench.app(url: destination.url, delivery: policy)])
-    defer { bench.stop() }
     for number in 1...3 { try bench.sell(number) }
     for number in 1...3 {
       let receipt = try bench.waitFor(number, .failed)
@@ -192,7 +185,6 @@ import Testing
     let (destination, other) = (try ScriptedDestination(), try ScriptedDestination())
     let (app, stays) = (Bench.app(url: destination.url), Bench.app("other", url: other.url))
     let bench = try Bench([app, stays])
-    defer { bench.stop() }
     func use(_ apps: [AppConfiguration]) throws {
       bench.dispatcher.use(try AppDirectory(Configuration(database: .file(bench.path), apps: apps)))
     }
@@ -208,7 +200,6 @@ import Testing
   func otherProcess() throws {
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(400) }
     let bench = try Bench([Bench.app(url: destination.url)])
-    defer { bench.stop() }
     try bench.sell(1)
     let id = try bench.waitFor(1, .failed).id
     destination.use { ScriptedDestination.accepted($0) }
@@ -228,7 +219,6 @@ import Testing
     try before.store(SaveBreaker(unused, open))
     #expect(try before.reader.breakers()[unused] == open)
     let bench = try before.restarted([Bench.app(url: destination.url)])
-    defer { bench.stop() }
     // A change of a breaker alone causes no notification.
     try bench.waitUntil { (try? bench.reader.breakers()[unused]?.state) == .closed }
     #expect(try bench.reader.breakers()[unused]?.cause == nil)
@@ -245,7 +235,6 @@ import Testing
     // Without another probe than the regular one, nothing would arrive for an hour.
     let policy = Bench.delivery(failures: 3, openFor: .hours(1))
     let bench = try Bench([Bench.app(url: destination.url, delivery: policy)], isStarted: false)
-    defer { bench.stop() }
     try bench.committer.start()
     for number in 1...12 { try bench.sell(number) }
     try bench.sell(901)

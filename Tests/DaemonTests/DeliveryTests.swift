@@ -20,7 +20,6 @@ import Testing
     let damaged = (1...6).map { AppSlug("damaged-\($0)") }
     let bench = try Bench(
       (damaged + ["shop"]).map { Bench.app($0, url: destination.url) }, isStarted: false)
-    defer { bench.stop() }
     try bench.committer.start()
     for app in damaged { try bench.sell(1, app: app) }
     let connection = try Connection(path: bench.path, mode: .readWrite, busyTimeout: .seconds(10))
@@ -36,7 +35,6 @@ import Testing
     let destination = try ScriptedDestination()
     let clock = ManualClock()
     let bench = try Bench([Bench.app(url: destination.url)], clock: clock, isStarted: false)
-    defer { bench.stop() }
     try bench.committer.start()
     for number in 1...40 { try bench.sell(number) }
     // More than a lane reads at once. Foreign keys are off by default.
@@ -72,7 +70,6 @@ import Testing
       }
     }
     let bench = try Bench([Bench.app(url: destination.url)])
-    defer { bench.stop() }
     try bench.sell(1)
     let receipt = try bench.waitFor(1, .delivered)
     #expect(receipt.importID == "import-3")
@@ -106,7 +103,6 @@ import Testing
   func every2xx(status: Int) throws {
     let destination = try ScriptedDestination { _ in Response(status: status) }
     let bench = try Bench([Bench.app(url: destination.url)])
-    defer { bench.stop() }
     try bench.sell(1)
     let receipt = try bench.waitFor(1, .delivered)
     #expect(receipt.importID == nil)
@@ -118,7 +114,6 @@ import Testing
     let words = #"{"errors":["missing mandatory property user_id"]}"#
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(422, body: words) }
     let bench = try Bench([Bench.app(url: destination.url)])
-    defer { bench.stop() }
     try bench.sell(1)
     let receipt = try bench.waitFor(1, .failed)
     #expect(receipt.reason == .status(422))
@@ -137,7 +132,6 @@ import Testing
     let bench = try Bench([
       Bench.app(url: destination.url, delivery: Bench.delivery(timeout: .milliseconds(500)))
     ])
-    defer { bench.stop() }
     try bench.sell(1)
     #expect(try bench.waitFor(1, .delivered).attempts >= 2)
     let first = try #require(try bench.attempts(1).first)
@@ -152,7 +146,6 @@ import Testing
     let bench = try Bench([
       Bench.app(url: "http://127.0.0.1:1/receipts", delivery: Bench.delivery(failures: 1000))
     ])
-    defer { bench.stop() }
     try bench.sell(1)
     try bench.waitFor { _ in try bench.attempts(1).count >= 3 ? true : nil }
     #expect(
@@ -182,7 +175,6 @@ import Testing
   func unstored() throws {
     let (destination, other) = (try ScriptedDestination(), try ScriptedDestination())
     let bench = try Bench([Bench.app(url: destination.url), Bench.app("other", url: other.url)])
-    defer { bench.stop() }
     let obstacle = try Obstacle(bench)
     try bench.sell(1)
     try bench.waitForLog("could not store the outcome")
@@ -223,7 +215,6 @@ import Testing
   func cancelledInFlight() throws {
     let destination = try ScriptedDestination { _ in nil }
     let bench = try Bench([Bench.app(url: destination.url)])
-    defer { bench.stop() }
     for (number, answer) in [(1, ScriptedDestination.accepted(9)), (2, ScriptedDestination.answer(503))] {
       try bench.sell(number)
       try destination.waitForHeld(1)

@@ -26,7 +26,6 @@ import Testing
   func pauses() throws {
     let clock = ManualClock()
     let bench = try Bench([Self.app()], clock: clock, isStarted: false)
-    defer { bench.stop() }
     try bench.committer.start()
     let key = ToyProcessor.order("o1")
     let started = PurchaseReport(key: key, observations: .started, startedBy: "u1", happenedAt: bench.now)

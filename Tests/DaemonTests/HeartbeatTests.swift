@@ -13,7 +13,6 @@ import Testing
   func heartbeat() throws {
     let heartbeat = Configuration.Heartbeat(to: Secret("https://beat.example.com/x"))
     let bench = try AlertBench([], heartbeat: heartbeat)
-    defer { bench.stop() }
     /// Lets the committer answer between two steps.
     func live(_ time: Duration, _ run: inout AlerterRun) throws -> Int {
       let before = bench.network.requests.count
@@ -40,7 +39,6 @@ import Testing
     try bench.bench.waitForLog("alerts can be sent again")
     #expect(bench.bench.logText.ranges(of: "could not send an alert").count == 1)
     let stuck = try AlertBench([], heartbeat: heartbeat, writes: false)
-    defer { stuck.stop() }
     try stuck.live(settles: false) { run throws in try stuck.pass(.minutes(10), &run) }
     #expect(stuck.network.requests.isEmpty)
   }

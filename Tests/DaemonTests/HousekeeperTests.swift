@@ -31,7 +31,6 @@ struct Barrier: StoreCommand {
     let app = Bench.app(join: JoinPolicy(waitForContext: .seconds(60)))
     let bench = try Bench([app], clock: clock, isStarted: false)
     try bench.startHousekeeping()
-    defer { bench.stop() }
     try bench.buy(1)
     let waiting = try #require(try bench.receipt(1)?.receipt)
     #expect(waiting.state == .waiting)
@@ -53,7 +52,6 @@ struct Barrier: StoreCommand {
     let fast = Bench.app("fast", join: JoinPolicy(waitForContext: .seconds(10)))
     let bench = try Bench([slow, fast], clock: clock, isStarted: false)
     try bench.startHousekeeping()
-    defer { bench.stop() }
     try bench.buy(1, app: "slow")
     try bench.buy(1, app: "fast")
     clock.advance(.seconds(10))
@@ -76,7 +74,6 @@ struct Barrier: StoreCommand {
     clock.advance(.days(1))
     let bench = try Bench([app], folder: before.folder, clock: clock, isStarted: false)
     try bench.startHousekeeping()
-    defer { bench.stop() }
     for number in 1...5 { try bench.waitFor(number, .pending) }
   }
 
@@ -86,7 +83,6 @@ struct Barrier: StoreCommand {
     let app = Bench.app(join: JoinPolicy(waitForContext: .seconds(3)))
     let bench = try Bench([app], clock: clock, isStarted: false)
     try bench.startHousekeeping()
-    defer { bench.stop() }
     try bench.step(clock)
     let guest = try StoreWriter(path: bench.path, role: .guest, rules: bench.directory.rules)
     let report = PurchaseReport(
@@ -108,7 +104,6 @@ struct Barrier: StoreCommand {
     let app = Bench.app(join: JoinPolicy(waitForContext: .seconds(1)))
     let bench = try Bench([app], clock: clock, isStarted: false)
     try bench.startHousekeeping()
-    defer { bench.stop() }
     try bench.buy(1)
     let obstacle = try Connection(path: bench.path, mode: .readWrite, busyTimeout: .seconds(10))
     try obstacle.execute(
@@ -131,7 +126,6 @@ struct Barrier: StoreCommand {
     let bench = try Bench([app], clock: clock, isStarted: false)
     for number in 1...1200 { _ = bench.committer.submit(bench.context(number), from: .internal) { _ in } }
     try bench.committer.start()
-    defer { bench.committer.stop() }
     try bench.buy(2000)
     clock.advance(.days(31))
     for number in 1...7 { try bench.post(3000 + number) }
@@ -171,7 +165,6 @@ struct Barrier: StoreCommand {
       """)
     clock.advance(.days(31))
     try bench.committer.start()
-    defer { bench.committer.stop() }
     let run = RetentionRun(.init(), bench.clock)
     var steps = 0
     while !run.step(bench.committer, now: bench.now, log: bench.log, onFault: unexpected), steps < 100 {
@@ -191,7 +184,6 @@ struct Barrier: StoreCommand {
     let clock = ManualClock()
     let bench = try Bench([Bench.app()], clock: clock, isStarted: false)
     try bench.committer.start()
-    defer { bench.committer.stop() }
     let file = try Connection(path: bench.path, mode: .readWrite, busyTimeout: .seconds(10))
     let now = bench.now.unixMilliseconds
     try file.execute(
@@ -223,7 +215,6 @@ struct Barrier: StoreCommand {
     try file.execute(
       "CREATE TRIGGER refuse BEFORE DELETE ON events BEGIN SELECT raise(ABORT, 'test'); END")
     try bench.committer.start()
-    defer { bench.committer.stop() }
     try bench.post(1)
     try bench.buy(2)
     clock.advance(.days(31))

@@ -19,7 +19,6 @@ import Testing
     try LargeDatabase.fill(
       path: bench.path, .init(receipts: 3000, failed: 500), app: "shop", start: start)
     try bench.start()
-    defer { bench.stop() }
     var filter = ReceiptFilter()
     filter.state = .failed
     filter.reason = "gave_up"

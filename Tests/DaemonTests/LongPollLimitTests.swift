@@ -23,10 +23,9 @@ import Testing
       server = try bench.serve()
     }
 
-    func stop() {
+    deinit {
       bench.checkoutPolls.answerAll()
       server.stop(grace: .seconds(5))
-      bench.stop()
     }
 
     /// Sends a request through a trusted proxy, for a client behind it.
@@ -57,7 +56,6 @@ import Testing
   @Test("A poll beyond a context's limit is answered at once, another context's waits")
   func perContext() throws {
     let bed = try Bed(.init(longPollsPerContext: 2))
-    defer { bed.stop() }
     let (id, other) = (try bed.bench.post(1), try bed.bench.post(2))
     var waiting = try (1...2).map { try bed.wait(id, from: "192.0.2.\($0)") }
     #expect(try Self.isLimited(bed.ask(id, from: "192.0.2.3")))
@@ -72,7 +70,6 @@ import Testing
   @Test("One client behind the proxy has its own limit: an IPv4 address or an IPv6 /64")
   func perAddress() throws {
     let bed = try Bed(.init(longPollsPerAddress: 3))
-    defer { bed.stop() }
     let ids = try (1...8).map { try bed.bench.post($0) }
     var waiting = try (0..<3).map { try bed.wait(ids[$0], from: "2001:db8::\($0)") }
     #expect(try Self.isLimited(bed.ask(ids[3], from: "2001:db8::ffff:1")))
@@ -87,7 +84,6 @@ import Testing
   @Test("All polls together use at most their share of the connections")
   func total() throws {
     let bed = try Bed(.init(longPolls: 3))
-    defer { bed.stop() }
     let ids = try (1...4).map { try bed.bench.post($0) }
     let waiting = try (0..<3).map { try bed.wait(ids[$0], from: "192.0.2.\($0)") }
     #expect(try Self.isLimited(bed.ask(ids[3], from: "192.0.2.9")))

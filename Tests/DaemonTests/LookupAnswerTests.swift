@@ -45,7 +45,6 @@ import Testing
 
   @Test("An answer to a query of an earlier configuration, perhaps with another account, closes no payment")
   func earlierConfiguration() throws {
-    defer { bench.stop() }
     try start("o1")
     network.use(404) { _ in "never started" }
     var run = try run()
@@ -69,7 +68,6 @@ import Testing
 
   @Test("Payments whose fetches are refused take the place of no others of the app")
   func refused() throws {
-    defer { bench.stop() }
     let refused = (1...AppLookups.concurrencyMax * 2).map { "refused-\($0)" }
     for order in refused { try start(order) }
     clock.advance(.seconds(1))
@@ -95,13 +93,11 @@ import Testing
     "A final 4xx to the query for a checkout makes no receipt wait six times as long as settle",
     arguments: [400, 401, 403, 404])
   func checkoutRefused(status: Int) throws {
-    defer { self.bench.stop() }
     let app = AppConfiguration(
       slug: "shop", client: .open,
       stripe: .init(webhookSecrets: [Secret("whsec_test")], apiKey: Secret("rk_test")),
       purchasely: .init(url: "http://127.0.0.1:9/receipts", apiKey: Secret("ply-key")))
     let bench = try Bench([app], clock: clock, isStarted: false)
-    defer { bench.stop() }
     try bench.committer.start()
     let worker = LookupWorker(try bench.parts(network, clock))
     var run = LookupRun(worker, reader: try StoreReader(path: bench.path))

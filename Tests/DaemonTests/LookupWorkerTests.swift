@@ -42,7 +42,6 @@ import Testing
     let damaged = (1...6).map { AppSlug("damaged-\($0)") }
     let bench = try Bench(
       (damaged + ["shop"]).map { Self.app($0, api) }, asksProcessors: true, isStarted: false)
-    defer { bench.stop() }
     try bench.committer.start()
     for app in damaged { try Self.change("sub_1", of: app, bench) }
     let connection = try Connection(path: bench.path, mode: .readWrite, busyTimeout: .seconds(10))
@@ -60,7 +59,6 @@ import Testing
   func noQuery() throws {
     let api = try ScriptedDestination { _ in ScriptedDestination.answer(404) }
     let bench = try Bench([Self.app("shop", api)], asksProcessors: true, isStarted: false)
-    defer { bench.stop() }
     try bench.committer.start()
     for number in 1...8 { try Self.change(ObjectID("x_\(number)"), "unknown", of: "shop", bench) }
     try Self.change("sub_1", of: "shop", bench)

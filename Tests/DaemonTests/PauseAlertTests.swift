@@ -12,7 +12,6 @@ import Testing
   @Test("app_paused fires while it lasts, with who, why and the command, and is resolved at its end")
   func pause() throws {
     let bench = try AlertBench([AlertBench.alert([.appPaused])])
-    defer { bench.stop() }
     _ = try bench.bench.store(PauseApp(app: "shop", for: .minutes(5), actor: "ann", reason: "flood"))
     try bench.live { run in
       let first = try bench.pass(.seconds(30), &run)
@@ -27,7 +26,6 @@ import Testing
   @Test("contexts_unjoined fires while contexts are posted that no purchase claims, and names no user (R7)")
   func unjoined() throws {
     let bench = try AlertBench([AlertBench.alert([.contextsUnjoined])])
-    defer { bench.stop() }
     for number in 1...20 { try bench.bench.buy(number) }
     try bench.live { run in
       #expect(try bench.pass(.minutes(1), &run).isEmpty, "no context was posted")
@@ -49,7 +47,6 @@ import Testing
   func overdue() throws {
     let condition = try #require(AlertCondition(parsing: "oldest_pending>5m"))
     let bench = try AlertBench([AlertBench.alert([condition])])
-    defer { bench.stop() }
     try bench.bench.sell(1)
     _ = try bench.bench.store(PauseApp(app: "shop", for: nil, actor: "ann", reason: nil))
     try bench.live { run in

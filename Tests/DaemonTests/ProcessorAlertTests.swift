@@ -39,7 +39,6 @@ import Testing
   @Test("A refusal of the credentials is reported at once, with the keys to correct and the processor")
   func refused() throws {
     let bench = try Self.bench(.processorFailures(over: 10))
-    defer { bench.stop() }
     try bench.live { run throws in
       #expect(try bench.pass(.minutes(1), &run).isEmpty)
       bench.bench.metrics.lookups.increment("shop", "swedbank", "refused")
@@ -58,7 +57,6 @@ import Testing
   @Test("Failed calls are reported beyond the limit; those of the apps and of lookups count together")
   func failing() throws {
     let bench = try Self.bench(.processorFailures(over: 10))
-    defer { bench.stop() }
     try bench.live { run throws in
       for _ in 0..<6 { bench.bench.metrics.lookups.increment("shop", "swedbank", "failed") }
       for _ in 0..<4 { bench.bench.metrics.backendTroubles.increment("shop", "swedbank", "timeout") }
@@ -76,7 +74,6 @@ import Testing
   @Test("A capture without an outcome is reported after the limit, and its end resolves the alert")
   func capture() throws {
     let bench = try Self.bench(.captureUnknown(over: .minutes(15)))
-    defer { bench.stop() }
     let open = try order(bench)
     try bench.live { run throws in
       #expect(try bench.pass(.minutes(15), &run).isEmpty)
@@ -93,7 +90,6 @@ import Testing
   @Test("A capture that was given up is reported for a week, or until the payment's outcome is known")
   func abandoned() throws {
     let bench = try Self.bench(.captureUnknown(over: .minutes(15)))
-    defer { bench.stop() }
     let open = try order(bench)
     let lost = CaptureOutcome(kind: .abandoned, status: 504, body: [])
     _ = try bench.bench.store(EndCapture(app: "shop", open.reference, lost, report: nil))
@@ -122,7 +118,6 @@ import Testing
   @Test("A payment that no callback reported raises an alert")
   func callbacks() throws {
     let bench = try Self.bench(.callbacksMissing)
-    defer { bench.stop() }
     try bench.live { run throws in
       #expect(try bench.pass(.minutes(1), &run).isEmpty)
       bench.bench.metrics.unreportedPayments.increment("shop", "swedbank")

@@ -93,7 +93,6 @@ import Testing
   func secretOfAnotherApp() throws {
     let bench = try Bench([Bench.toyApp("toys"), Bench.app()], isStarted: false)
     try bench.committer.start()
-    defer { bench.committer.stop() }
     let server = try bench.serve(processors: .withToy)
     defer { server.stop(grace: .zero) }
     func post(_ app: String, secret: String) throws -> [String?] {
@@ -114,7 +113,6 @@ import Testing
   @Test("A context whose id is of another time is refused, and not stored")
   func contextIDOfAnotherTime() throws {
     let bench = try Bench([Bench.app()])
-    defer { bench.stop() }
     let server = try bench.serve()
     defer { server.stop(grace: .zero) }
     var random = SeededGenerator(seed: 1)

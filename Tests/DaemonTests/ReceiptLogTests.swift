@@ -18,12 +18,9 @@ import Testing
     for (number, decision) in [
       (1, Delivery.Decision.delivered(importID: "imp-1")), (2, .failed(.status(422))),
     ] {
-      let report = AttemptReport(
-        startedAt: bench.now, duration: .milliseconds(1), status: number == 1 ? 200 : 422, error: nil,
-        isAmbiguous: false, response: [])
+      let report = AttemptReport(at: bench.now, status: number == 1 ? 200 : 422)
       let id = try #require(try bench.receipt(number)).receiptID
-      try bench.store(
-        RecordAttempt(of: id, app: "shop", report: report, decision: decision, breaker: Breaker()))
+      try bench.store(RecordAttempt(of: id, app: "shop", report: report, decision: decision))
     }
     let failed = try #require(try bench.receipt(2)?.receipt).id
     try bench.store(ReplayReceipt(id: failed, force: false, dueAt: bench.now))

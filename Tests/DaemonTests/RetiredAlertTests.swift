@@ -43,7 +43,6 @@ import Testing
     "An incident stays open for ever when a reload changes or removes its rule", arguments: Change.allCases)
   func reload(_ change: Change) throws {
     let bench = try AlertBench([AlertBench.alert([Self.soon])], apps: Self.apps)
-    defer { bench.stop() }
     try bench.bench.buy(1)
     try bench.live { run throws in
       try bench.pass(.minutes(6), &run)
@@ -61,7 +60,6 @@ import Testing
     arguments: [Change.limit, .rule, .apps])
   func restart(_ change: Change) throws {
     let bench = try AlertBench([AlertBench.alert([Self.soon])], apps: Self.apps)
-    defer { bench.stop() }
     try bench.bench.buy(1)
     try bench.live { run throws in try bench.pass(.minutes(6), &run) }
     try bench.live(change.alerts) { run throws in try bench.pass(.minutes(2), &run) }
@@ -72,7 +70,6 @@ import Testing
   @Test("A changed limit first ends the alert of the old one: both may be one incident of the receiver")
   func order() throws {
     let bench = try AlertBench([AlertBench.alert([Self.soon])])
-    defer { bench.stop() }
     try bench.bench.buy(1)
     try bench.live { run throws in
       try bench.pass(.minutes(61), &run)
@@ -89,7 +86,6 @@ import Testing
     alert.form = .pagerduty
     alert.routingKey = Secret(String(repeating: "k", count: 32))
     let bench = try AlertBench([alert])
-    defer { bench.stop() }
     try bench.bench.buy(1)
     try bench.live { run throws in
       try bench.pass(.minutes(62), &run)
@@ -112,7 +108,6 @@ import Testing
   @Test("The log names an alert whose end cannot reach a receiver that was removed")
   func unknownReceiver() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
-    defer { bench.stop() }
     try bench.setBreaker(.open)
     try bench.live { run throws in try bench.pass(.seconds(2), &run) }
     try bench.live([AlertBench.alert([.database], to: Self.elsewhere)]) { run throws in
@@ -132,7 +127,6 @@ import Testing
   @Test("A removed address that does not answer gets a dozen attempts to send the end of an alert")
   func lastAttempts() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
-    defer { bench.stop() }
     try bench.setBreaker(.open)
     try bench.live { run throws in
       try bench.pass(.seconds(2), &run)
@@ -146,7 +140,6 @@ import Testing
   @Test("The alert of a condition that another version of receiptd had is ended, too")
   func unknownCondition() throws {
     let bench = try AlertBench([AlertBench.alert([.database])])
-    defer { bench.stop() }
     let key = AlertRecord.Key(
       destination: AlertNotice.digest(of: AlertBench.hook), condition: "moon_phase>3d", app: "shop")
     try bench.bench.store(
@@ -162,7 +155,6 @@ import Testing
   func sharedAddress() throws {
     let alerts = ["shop", "other"].map { AlertBench.alert([.breakerOpen], apps: [$0]) }
     let bench = try AlertBench(alerts, apps: Self.apps)
-    defer { bench.stop() }
     for app in Self.apps { try bench.setBreaker(.open, app: app.slug) }
     try bench.live { run throws in #expect(try bench.pass(.seconds(5), &run).count == 2) }
     try bench.live(alerts) { run throws in #expect(try bench.pass(.minutes(5), &run).isEmpty) }
@@ -172,7 +164,6 @@ import Testing
   func removedApp() throws {
     let alerts = [AlertBench.alert([.breakerOpen, .oldestPending(over: .days(1))])]
     let bench = try AlertBench(alerts, apps: Self.apps)
-    defer { bench.stop() }
     try bench.setBreaker(.open)
     try bench.bench.buy(1)
     try bench.live { run throws in

@@ -10,7 +10,6 @@ import Testing
 @testable import HTTPServer
 @testable import Web
 
-/// `stop` must be called.
 final class ReturnPageBed {
   let clock = ManualClock()
   let bench: Bench
@@ -26,10 +25,7 @@ final class ReturnPageBed {
     server = try bench.serve()
   }
 
-  func stop() {
-    server.stop(grace: .zero)
-    bench.stop()
-  }
+  deinit { server.stop(grace: .zero) }
 
   static func links() throws -> AppConfiguration.Links {
     let fingerprint = try CertificateFingerprint(String(repeating: "AB", count: 32))
@@ -63,9 +59,7 @@ final class ReturnPageBed {
     let report = AttemptReport(
       startedAt: bench.now, duration: .milliseconds(1), status: nil, error: "test", isAmbiguous: false,
       response: [])
-    try bench.store(
-      RecordAttempt(of: record.receiptID, app: "shop", report: report, decision: decision, breaker: Breaker())
-    )
+    try bench.store(RecordAttempt(of: record.receiptID, app: "shop", report: report, decision: decision))
   }
 
   /// A checkout for each outcome that the store can have, with the query for it.

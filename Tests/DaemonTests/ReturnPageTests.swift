@@ -15,7 +15,6 @@ import Testing
   @Test("Every state has its text in every language, in less than 12 kB (SC24, PL24)")
   func states() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let checkouts = try bed.everyState()
     #expect(checkouts.count == ReturnOutcome.allCases.count - 1, "all but a store that cannot be read")
     for (outcome, query) in checkouts {
@@ -40,7 +39,6 @@ import Testing
   @Test("The query does not change a known state (PL24)")
   func claims() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     for (outcome, query) in try bed.everyState() where outcome != .waiting && outcome != .noPaymentYet {
       let said = try bed.page(query).text
       for claim in ["success", "cancel", "paid", "<b>"] {
@@ -65,7 +63,6 @@ import Testing
   @Test("Any query gets the page, and nothing of the query is on it")
   func hostileQueries() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let hostile = "%22%3E%3Cscript%3Ealert(1)%3C/script%3E"
     let queries = [
       "", "?", "?context_id=", "?context_id=ctx_1", "?context_id=\(hostile)", "?context_id=%FF", "?%",
@@ -88,7 +85,6 @@ import Testing
   @Test("It shows no personal data, and ids only in the links back")
   func secrets() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     for (outcome, query) in try bed.everyState() {
       let page = try bed.page(query)
       for secret in ["user-", "ctx_", "cs_", "sub_", "rcp_", "price_", "blob", "http_422", "operator"] {
@@ -100,7 +96,6 @@ import Testing
   @Test("A checkout is found by its session, only by its own app")
   func sessions() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let id = try bed.bench.post(1)
     let words = PageLanguage.en.words
     func heading(_ query: String, app: String = "shop") throws -> String {
@@ -129,7 +124,6 @@ import Testing
   @Test("CA30: Afterpay's order token shows the state of its payment, and leads back with it")
   func orderToken() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let words = PageLanguage.en.words
     func heading(_ query: String, app: String = "shop") throws -> String {
       try bed.page(query, app: app).heading
@@ -161,7 +155,6 @@ import Testing
   @Test("With a context and a session the paid one decides: who paid never reads \"expired, start again\"")
   func paidDecides() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let expired = try bed.bench.post(1)
     bed.clock.advance(.milliseconds(86_400_001))
     let words = PageLanguage.en.words
@@ -193,7 +186,6 @@ import Testing
   @Test("The page is brought up to date less often with the age of its checkout")
   func pace() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let id = try bed.bench.post(1)
     var paces: [Int?] = []
     for milliseconds: Int64 in [0, 120_000, 480_000, 3_000_000] {
@@ -210,7 +202,6 @@ import Testing
   @Test("The same request gives the same answer, HEAD gives its head, and nothing is written (SC16, SC17)")
   func idempotent() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let id = try bed.bench.post(1)
     let before = try bed.bench.reader.contexts(ContextFilter(), now: bed.bench.now, limit: 10)
     let first = try bed.page("?context_id=\(id)")
@@ -229,7 +220,6 @@ import Testing
   @Test("The headers forbid loading, caching and referrers (SC18)")
   func headers() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let reply = try bed.page("").reply
     #expect(reply.header("Content-Type") == "text/html; charset=utf-8")
     #expect(reply.header("Cache-Control") == "no-store")
@@ -261,7 +251,6 @@ import Testing
   @Test("If the store cannot be read, the page says so, and tries again")
   func unavailable() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let query = "?context_id=\(try bed.bench.post(1))"
     #expect(try bed.page(query).reply.status == 200)
     let connection = try Connection(path: bed.bench.path, mode: .readWrite, busyTimeout: .seconds(5))

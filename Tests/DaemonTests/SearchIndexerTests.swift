@@ -53,7 +53,6 @@ struct SearchIndexerTests {
   func indexes() throws {
     let bench = try Bench([Bench.app()], clock: clock, isStarted: false)
     try bench.committer.start()
-    defer { bench.committer.stop() }
     let indexer = try indexer(bench)
     try bench.store(events(0..<150, bench))
     var steps = 0

@@ -31,10 +31,7 @@ import Testing
       server = try bench.serve(limits: limits)
     }
 
-    func stop() {
-      server.stop(grace: .zero)
-      bench.stop()
-    }
+    deinit { server.stop(grace: .zero) }
 
     static let key = "X-API-KEY: the-key\r\n"
 
@@ -58,7 +55,6 @@ import Testing
 
   private static func with(limits: Configuration.Limits = .init(), _ body: (Bed) throws -> Void) throws {
     let bed = try Bed(limits: limits)
-    defer { bed.stop() }
     try body(bed)
   }
 

@@ -59,7 +59,6 @@ import Testing
 
   @Test("The session of a thin event is fetched, and its purchase gets a receipt")
   func thinSession() throws {
-    defer { bench.stop() }
     try post([
       "id": "evt_thin", "object": "v2.core.event", "type": "v1.checkout.session.completed",
       "livemode": false, "created": "2026-11-28T07:00:00.000Z",
@@ -91,7 +90,6 @@ import Testing
 
   @Test("The invoice of a thin event is fetched, and pays its subscription, which has the event then")
   func thinInvoice() throws {
-    defer { bench.stop() }
     try post(thin("v1.invoice.paid", "in_1"))
     let invoice: JSONValue = [
       "id": "in_1", "object": "invoice", "status": "paid", "billing_reason": "subscription_create",
@@ -114,7 +112,6 @@ import Testing
 
   @Test("The customer of a thin event is fetched, and names the user of their later purchases")
   func thinCustomer() throws {
-    defer { bench.stop() }
     try post(thin("v1.customer.updated", "cus_1"))
     network.use(200) { _ in #"{"id":"cus_1","object":"customer","metadata":{"user_id":"u20"}}"# }
     var run = LookupRun(worker, reader: try StoreReader(path: bench.path))
@@ -133,7 +130,6 @@ import Testing
       (404, "v1.checkout.session.completed", "cs_1"),
     ] as [(Int, JSONValue, JSONValue)])
   func hidden(status: Int, type: JSONValue, id: JSONValue) throws {
-    defer { bench.stop() }
     try post(thin(type, id))
     network.use { _ in status }
     var run = LookupRun(worker, reader: try StoreReader(path: bench.path))
@@ -154,7 +150,6 @@ import Testing
 
   @Test("The metadata of a purchase's customer name its user")
   func customer() throws {
-    defer { bench.stop() }
     try buyWithoutUser()
     let session = Self.session().text
     network.use(200) { request in
@@ -172,7 +167,6 @@ import Testing
 
   @Test("A key that may not read customers stops no other lookup")
   func refusedCustomer() throws {
-    defer { bench.stop() }
     try buyWithoutUser()
     network.use { request in request.url.contains("/v1/customers/") ? 403 : 404 }
     worker.checkAll()

@@ -32,7 +32,6 @@ import Testing
   @Test("Helpers answer while nothing can be stored, and change no byte of the database (SC16)")
   func nothingWritten() throws {
     let bench = try Bench([Self.app()], isStarted: false)
-    defer { bench.stop() }
     let server = try bench.serve()
     defer { server.stop(grace: .zero) }
     func files() throws -> [Data] {
@@ -50,7 +49,6 @@ import Testing
   @Test("SW32: The pages of complete and cancel differ without a context, and say nothing that may be false")
   func completeAndCancel() throws {
     let bench = try Bench([Self.app()])
-    defer { bench.stop() }
     let server = try bench.serve()
     defer { server.stop(grace: .zero) }
     func page(_ target: String) throws -> String {

@@ -20,10 +20,7 @@ import Testing
       server = try bench.serve(limits: .init(contextsPerUser: perUser, contextsPerAddress: perAddress))
     }
 
-    func stop() {
-      server.stop(grace: .seconds(5))
-      bench.stop()
-    }
+    deinit { server.stop(grace: .seconds(5)) }
 
     func post(_ user: String, app: String = "shop", from address: String? = nil) throws -> RawClient.Reply {
       let client = try RawClient(port: server.port)
@@ -36,7 +33,6 @@ import Testing
   @Test("Beyond a user's limit posts are 429 with Retry-After; repeats count, other users do not")
   func perUser() throws {
     let bed = try Bed(perUser: RateLimit(3, per: .minute), perAddress: nil)
-    defer { bed.stop() }
     #expect(try (1...3).map { _ in try bed.post("u-1").status } == [201, 200, 200])
     let reply = try bed.post("u-1")
     #expect(reply.status == 429)
@@ -54,7 +50,6 @@ import Testing
   @Test("Beyond an address's limit posts for any user are refused; local requests do not count")
   func perAddress() throws {
     let bed = try Bed(perUser: nil, perAddress: RateLimit(2, per: .hour))
-    defer { bed.stop() }
     for number in 1...2 {
       #expect(try bed.post("u-\(number)", from: "192.0.2.1").status == 201)
       #expect(try bed.post("u-\(number)", app: "other", from: "2001:db8::\(number)").status == 201)

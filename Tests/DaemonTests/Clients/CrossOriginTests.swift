@@ -40,10 +40,7 @@ import Testing
       server = try bench.serve(limits: limits, apps: apps)
     }
 
-    func stop() {
-      server.stop(grace: .seconds(5))
-      bench.stop()
-    }
+    deinit { server.stop(grace: .seconds(5)) }
 
     func send(
       _ method: String, _ target: String, origin: String?, _ fields: String = "", body: String? = nil
@@ -82,7 +79,6 @@ import Testing
     ])
   func preflight(target: String, methods: String) throws {
     let bed = try Bed()
-    defer { bed.stop() }
     for origin in [Self.shop, "http://localhost:3000"] {
       let reply = try bed.preflight(target, origin: origin)
       #expect(reply.status == 204)
@@ -112,7 +108,6 @@ import Testing
     ])
   func unlisted(origin: String) throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let reply = try bed.preflight("/v1/shop/contexts", origin: origin)
     #expect(reply.status == 403)
     #expect(try JSONValue(parsing: reply.body)["type"] == "urn:receiptd:problem:origin-not-allowed")
@@ -129,7 +124,6 @@ import Testing
   @Test("Every answer of a client's route can be read by a listed page, also a problem")
   func answers() throws {
     let bed = try Bed(limits: .init(contextBodyBytes: 1024, contextsPerUser: RateLimit(2, per: .hour)))
-    defer { bed.stop() }
     let path = "/v1/shop/contexts"
     let long = #"{"ply_context":"\#(String(repeating: "a", count: 2000))"}"#
     var replies: [(Int, RawClient.Reply)] = []
@@ -159,7 +153,6 @@ import Testing
   @Test("Webhooks, pages for people, and apps without origins answer as before")
   func elsewhere() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     for (target, allowed) in [
       ("/v1/shop/webhooks/stripe", "POST"), ("/v1/shop/return", "GET, HEAD"),
       ("/.well-known/apple-app-site-association", "GET, HEAD"), ("/v1/closed/contexts", "POST"),
@@ -195,7 +188,6 @@ import Testing
   func limits() throws {
     let bed = try Bed(
       limits: .init(contextsPerUser: RateLimit(2, per: .hour), contextsPerAddress: RateLimit(2, per: .hour)))
-    defer { bed.stop() }
     for _ in 1...20 { #expect(try bed.preflight("/v1/shop/contexts", origin: Self.shop).status == 204) }
     #expect(
       try bed.send("POST", "/v1/shop/contexts", origin: Self.shop, Self.key, body: Self.post).status == 201)
@@ -209,7 +201,6 @@ import Testing
   @Test("A reload adds and removes origins")
   func reload() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let new = try Self.app(origins: ["https://new.example.com"])
     let path = "/v1/shop/contexts"
     bed.apps.replace(
@@ -256,7 +247,6 @@ import Testing
     let app = try Samples.app(Samples.text(app: "client_origins: ['\(origin)'],"))
     #expect(app.clientOriginTexts == [origin])
     let bed = try Bed(origins: [origin])
-    defer { bed.stop() }
     #expect(try bed.preflight("/v1/shop/contexts", origin: origin).status == 204)
     #expect(throws: NameFault.self) { try WebOrigin(origin) }
   }

@@ -278,7 +278,6 @@ import Testing
   func cannotBegin() throws {
     let app = Bench.app(client: TokenAccessTests.client(.fetched(url: "http://127.0.0.1/")))
     let bench = try Bench([app], isStarted: false)
-    defer { bench.stop() }
     let transport = DeadTransport()
     let fetcher = try bench.fetchKeys(by: transport)
     defer { fetcher.stop() }

@@ -48,10 +48,7 @@ import Testing
       server = try bench.serve()
     }
 
-    func stop() {
-      server.stop(grace: .seconds(5))
-      bench.stop()
-    }
+    deinit { server.stop(grace: .seconds(5)) }
 
     func post(
       _ bearer: String?, user: String? = nil, app: String = "shop", path: String? = nil, _ more: String = ""
@@ -70,7 +67,6 @@ import Testing
   @Test("The token's user is used, and the request may name the same user")
   func user() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let token = try Self.token("u-1")
     for reply in [
       try bed.post(token), try bed.post(token, user: "u-1"), try bed.post(token, path: "u-1"),
@@ -86,7 +82,6 @@ import Testing
   @Test("A request that names another user in any place is 403, and nothing is stored")
   func otherUser() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let token = try Self.token("u-1")
     for reply in [
       try bed.post(token, user: "u-2"), try bed.post(token, path: "U-1"),
@@ -104,7 +99,6 @@ import Testing
   @Test("A refusal says what is wrong with the token, also in the header, and reflects nothing of it")
   func refusals() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let (issuer, token) = (try Self.issuer.get(), try Self.token("u-1"))
     let parts = token.split(separator: ".")
     func with(_ name: String, _ value: JSONValue) throws -> String {
@@ -141,7 +135,6 @@ import Testing
   @Test("Beside a token, a key of the app lets post for anyone, also one that looks like a token")
   func keysBesideTokens() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     #expect(try bed.post("a.key.too", user: "u-9", app: "both").status == 201)
     #expect(try bed.post(nil, user: "u-8", app: "both", "X-API-KEY: a.key.too\r\n").status == 201)
     #expect(try problem(try bed.post("a-key", app: "both"))["type"] == "urn:receiptd:problem:unauthorized")
@@ -152,7 +145,6 @@ import Testing
   @Test("The state of a checkout is its app's and, with a token, its user's: all others get 404 (PL25)")
   func status() throws {
     let bed = try Bed()
-    defer { bed.stop() }
     let reply = try bed.post(try Self.token("u-1"))
     let id = try #require(try problem(reply)["context_id"]?.stringValue)
     func ask(_ id: String, app: String = "shop", token: String? = nil) throws -> Int {

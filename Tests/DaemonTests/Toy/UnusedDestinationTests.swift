@@ -29,7 +29,6 @@ import Testing
   func lateProbe() throws {
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(403) }
     let bench = try Bench([Self.app(destination.url, toy: true)])
-    defer { bench.stop() }
     var report = PurchaseReport(
       key: PurchaseKey(type: "order", id: "o1"), observations: .paid, clientReference: "user-1",
       prices: ["gold"], happenedAt: bench.now)
