@@ -95,7 +95,6 @@ extension AppRules {
   func choose(
     from candidates: [Join.Candidate], for purchase: Purchase, now: Timestamp
   ) -> Join.Choice? {
-    Join.choose(
-      from: candidates, for: purchase, policy: join, processor: processor(of: purchase), now: now)
+    Join.choose(from: candidates, for: purchase, policy: join, processor: processor(of: purchase), now: now)
   }
 }

@@ -70,13 +70,11 @@ import Testing
     let ran = harness.run("events", "backfill", "--since", "10m", "--reason", "the proxy was down")
     #expect(
       ran.out == "ios: found 11 events; ingested 11 that were missing, 11 of them for receipts\n", "\(ran)")
-    let object = try #require(
-      try harness.run("events", "backfill", "--since", "1d", "--json").objects.first)
+    let object = try #require(try harness.run("events", "backfill", "--since", "1d", "--json").objects.first)
     #expect(object["events"] == 25)
     #expect(object["missing"] == 14)
     #expect(object["is_complete"] == true)
-    let again = try #require(
-      try harness.run("events", "backfill", "--since", "1d", "--json").objects.first)
+    let again = try #require(try harness.run("events", "backfill", "--since", "1d", "--json").objects.first)
     #expect(again["events"] == 25)
     #expect(again["missing"] == 0)
     #expect(try Self.count(harness) == (25, 25))
@@ -226,8 +224,7 @@ import Testing
     var random = SeededGenerator(seed: 1)
     // More than one slice, with the one that can be read at its end.
     var events = (0..<EventReprocess.slice + 10).map { (EventID("evt_gone_\($0)"), "gone", [UInt8(1)]) }
-    let purchase = SandboxPurchase(
-      userID: "u1", priceID: "price_1", isSubscription: true, random: &random)
+    let purchase = SandboxPurchase(userID: "u1", priceID: "price_1", isSubscription: true, random: &random)
     let event = StripeSandbox.event(.subscription, purchase, now: ManualClock.start, random: &random)
     events.append((EventID(event.id), "stripe", event.body))
     for (id, processor, body) in events {

@@ -13,8 +13,7 @@ import Testing
   /// 200,000 receipts, 4,000 of which failed for five reasons.
   private static func large(_ size: LargeDatabase.Size = .init()) throws -> OperatorHarness {
     let harness = try OperatorHarness()
-    try LargeDatabase.fill(
-      path: harness.databasePath, size, start: ManualClock.start - 15 * 86_400_000)
+    try LargeDatabase.fill(path: harness.databasePath, size, start: ManualClock.start - 15 * 86_400_000)
     return harness
   }
 
@@ -61,8 +60,7 @@ import Testing
 
   @Test func aBulkReplayTellsWhatItCouldNotReplayAndLeavesAJobToLookAt() throws {
     let harness = try Self.large(.init(receipts: 20_000, failed: 1000))
-    let ran = harness.run(
-      "receipts", "replay", "--state", "failed", "--yes", "--json", "--why", "outage")
+    let ran = harness.run("receipts", "replay", "--state", "failed", "--yes", "--json", "--why", "outage")
     #expect(ran.code == .partly)
     #expect(try ran.objects.last?["replayed"] == 600)
     #expect(

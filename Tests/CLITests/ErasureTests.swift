@@ -99,8 +99,7 @@ struct ErasureTests {
     try harness.attempt(id, status: 200, response: "jane", .delivered(importID: "imp-jane-0001"))
     // Another user's purchase, whose metadata name this one, too.
     let jack = PurchaseReport(
-      key: PurchaseKey(
-        processor: "stripe", type: PurchaseKey.ObjectType("subscription"), id: "sub_jack"),
+      key: PurchaseKey(processor: "stripe", type: PurchaseKey.ObjectType("subscription"), id: "sub_jack"),
       observations: .paid,
       names: [("jack", Purchase.UserSource.ownKey), ("jane-77", .metadata)].map {
         NamedUser(id: UserID($0.0), source: $0.1, standing: .counts)

@@ -85,8 +85,7 @@ import Testing
 
   @Test func aSchemaThatIsNotItsOwnIsRefused() throws {
     let harness = try OperatorHarness()
-    let connection = try Connection(
-      path: harness.databasePath, mode: .readWrite, busyTimeout: .seconds(1))
+    let connection = try Connection(path: harness.databasePath, mode: .readWrite, busyTimeout: .seconds(1))
     try connection.execute("PRAGMA user_version = 99")
     let ran = harness.run("receipts", "list")
     #expect(ran.code == .badData)

@@ -105,8 +105,7 @@ final class OperatorHarness {
     let allRules = Dictionary(uniqueKeysWithValues: apps.map { ($0, rules) })
     guard let server else {
       engine = SQLiteEngine(guest: folder + "/receiptd.db")
-      writer = try StoreWriter(
-        path: folder + "/receiptd.db", role: .owner, rules: allRules, random: random)
+      writer = try StoreWriter(path: folder + "/receiptd.db", role: .owner, rules: allRules, random: random)
       return
     }
     // The times of receiptd's changes are the test's.
@@ -190,8 +189,7 @@ extension OperatorHarness {
   ) throws -> String {
     eventNumber += 1
     let report = PurchaseReport(
-      key: PurchaseKey(
-        processor: processor, type: PurchaseKey.ObjectType("subscription"), id: object),
+      key: PurchaseKey(processor: processor, type: PurchaseKey.ObjectType("subscription"), id: object),
       sessionID: "cs_\(object)",
       observations: observations,
       clientReference: user, prices: price.map { [$0] } ?? [], happenedAt: clock.now)

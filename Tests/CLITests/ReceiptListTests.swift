@@ -268,8 +268,7 @@ import Testing
     let breaker = Breaker(
       state: .paused, probeAt: harness.clock.now.advanced(by: .seconds(30)), since: harness.clock.now,
       cause: .status(403))
-    try harness.attempt(
-      id, status: 403, .retry(at: harness.clock.now, spent: false), breaker: breaker)
+    try harness.attempt(id, status: 403, .retry(at: harness.clock.now, spent: false), breaker: breaker)
     harness.clock.advance(.seconds(10))
     let shown = harness.run("receipts", "show", id).out
     #expect(

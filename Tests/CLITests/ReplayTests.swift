@@ -137,9 +137,7 @@ import Testing
     let harness = try OperatorHarness()
     // Created for an app that is not in the configuration.
     harness.writer.use(rules: [
-      "gone": AppRules(
-        join: JoinPolicy(waitForContext: .zero), processors: .stripe
-      ) { _ in [1] }
+      "gone": AppRules(join: JoinPolicy(waitForContext: .zero), processors: .stripe) { _ in [1] }
     ]
     )
     let id = try harness.purchase("sub_1", app: "gone")
@@ -235,9 +233,7 @@ import Testing
 
   @Test func thousandsAreReplayedInSlices() throws {
     let harness = try OperatorHarness()
-    let rules = AppRules(
-      join: JoinPolicy(waitForContext: .zero), processors: .stripe
-    ) { _ in [1] }
+    let rules = AppRules(join: JoinPolicy(waitForContext: .zero), processors: .stripe) { _ in [1] }
     harness.writer.use(rules: ["ios": rules])
     var events: [IngestEvent] = []
     for number in 0..<1200 {

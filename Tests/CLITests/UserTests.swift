@@ -171,8 +171,7 @@ struct UserTests {
           + "client_secret: 'env:CLIENT_SECRET'")
     }
     let environment = ["API_KEY": "the-key", "CLIENT_SECRET": "shared"]
-    let ran = harness.run(
-      "users", "forget", "jdo-1", "--yes", "--ask-purchasely", environment: environment)
+    let ran = harness.run("users", "forget", "jdo-1", "--yes", "--ask-purchasely", environment: environment)
     #expect(ran.code == (status == 200 ? .done : .partly))
     let request = try #require(seen.withLock { $0.first })
     #expect(request.hasPrefix("POST /user_deletion_requests HTTP/1.1\r\n"))

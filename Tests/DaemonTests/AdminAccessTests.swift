@@ -241,8 +241,7 @@ import Testing
 
   @Test("`error` is another name of `cause`, which the URL has")
   func otherName() throws {
-    let search = try ListSearch<ReceiptFilter>(
-      query: "error=timeout", now: Timestamp(unixMilliseconds: 0))
+    let search = try ListSearch<ReceiptFilter>(query: "error=timeout", now: Timestamp(unixMilliseconds: 0))
     #expect(search.filter.cause == "timeout")
     #expect(search.link(after: nil).text == "/receipts?cause=timeout")
     #expect(throws: Fault.self) {

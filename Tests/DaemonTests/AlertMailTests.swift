@@ -192,8 +192,7 @@ import Testing
     for key in [
       "mail_from: \"\(text)\", mail_to: ['a@example.com']", "mail_to: [\"\(text)\"], mail_from: 'a@b'",
     ] {
-      let faults = Samples.faults(
-        Samples.text(root: "alerts: [{ as: 'email', \(key), on: ['database'] }],"))
+      let faults = Samples.faults(Samples.text(root: "alerts: [{ as: 'email', \(key), on: ['database'] }],"))
       #expect(
         faults.contains { $0.path.hasPrefix("alerts[0].mail_") && $0.message.contains("an e-mail address") },
         "\(key): \(faults)")

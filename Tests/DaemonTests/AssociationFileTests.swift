@@ -74,8 +74,7 @@ import Testing
     #expect(reply.body.count < AppSiteAssociation.byteCountMax)
     let json = try JSONValue(parsing: reply.body)
     #expect(json["applinks"]?["apps"] == [])
-    #expect(
-      json["webcredentials"]?["apps"] == ["ABCDE12345.com.example.a", "ABCDE12345.com.example.b"])
+    #expect(json["webcredentials"]?["apps"] == ["ABCDE12345.com.example.a", "ABCDE12345.com.example.b"])
     let (file, findings) = try AppSiteAssociation.read(reply.body)
     #expect(findings.isEmpty)
     let callback = "/v1/shop/swedbank/sdk-callback/*"

@@ -91,8 +91,7 @@ struct BackendPartTests {
 
   @Test("Only a call that never left is known not to have arrived")
   func replies() {
-    #expect(
-      BackendReply(Self.result(404)) == .answer(status: 404, contentType: nil, body: Array("b".utf8)))
+    #expect(BackendReply(Self.result(404)) == .answer(status: 404, contentType: nil, body: Array("b".utf8)))
     #expect(BackendReply(Self.result(nil, failure: .connectFailed, wasSent: false)) == .unreachable)
     #expect(BackendReply(Self.result(nil, failure: .timeout, wasSent: false)) == .unreachable)
     #expect(BackendReply(Self.result(nil, failure: .timeout)) == .noAnswer(isTimeout: true))

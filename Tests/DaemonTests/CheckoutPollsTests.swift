@@ -24,8 +24,7 @@ import Testing
 
     init(_ limits: Configuration.Limits = .init(longPollsPerContext: 1000)) throws {
       ProcessLimits.raiseOpenFiles()
-      bench = try Bench(
-        [Bench.app(), Bench.app("other")], clock: clock, longPolls: limits, isStarted: false)
+      bench = try Bench([Bench.app(), Bench.app("other")], clock: clock, longPolls: limits, isStarted: false)
       try bench.startHousekeeping()
       server = try bench.serve()
     }

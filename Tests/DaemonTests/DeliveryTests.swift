@@ -18,8 +18,7 @@ import Testing
     let destination = try ScriptedDestination()
     // In any order of the lanes, most of these come before the valid one.
     let damaged = (1...6).map { AppSlug("damaged-\($0)") }
-    let bench = try Bench(
-      (damaged + ["shop"]).map { Bench.app($0, url: destination.url) }, isStarted: false)
+    let bench = try Bench((damaged + ["shop"]).map { Bench.app($0, url: destination.url) }, isStarted: false)
     try bench.committer.start()
     for app in damaged { try bench.sell(1, app: app) }
     let connection = try Connection(path: bench.path, mode: .readWrite, busyTimeout: .seconds(10))
@@ -53,8 +52,7 @@ import Testing
       "SELECT count(*) FROM purchases WHERE state = 'pending' AND next_attempt_at = "
         + "\(began.advanced(by: .hours(1)).unixMilliseconds)")
     #expect(put == 38)
-    let receipt = try #require(
-      try connection.text("SELECT receipt_id FROM purchases WHERE row_id = 1"))
+    let receipt = try #require(try connection.text("SELECT receipt_id FROM purchases WHERE row_id = 1"))
     #expect(try bench.store(CancelReceipt(id: ReceiptID(receipt), note: "unreadable")) == .done)
     #expect(try connection.text("SELECT state FROM purchases WHERE row_id = 1") == "cancelled")
     #expect(try connection.integer("SELECT length(body) FROM purchases WHERE row_id = 1") ?? 0 > 0)

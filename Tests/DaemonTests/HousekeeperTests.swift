@@ -212,8 +212,7 @@ struct Barrier: StoreCommand {
     let clock = ManualClock()
     let bench = try Bench([Bench.app()], clock: clock, isStarted: false)
     let file = try Connection(path: bench.path, mode: .readWrite, busyTimeout: .seconds(10))
-    try file.execute(
-      "CREATE TRIGGER refuse BEFORE DELETE ON events BEGIN SELECT raise(ABORT, 'test'); END")
+    try file.execute("CREATE TRIGGER refuse BEFORE DELETE ON events BEGIN SELECT raise(ABORT, 'test'); END")
     try bench.committer.start()
     try bench.post(1)
     try bench.buy(2)

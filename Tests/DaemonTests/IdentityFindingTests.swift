@@ -30,8 +30,7 @@ struct IdentityFindingTests {
   func unmatched() throws {
     let found = try #require(Finding.unmatched(2, app: "ios", "apps.ios.stripe", since: since))
     #expect(found.alert == .unmatchedPurchases)
-    #expect(
-      found.what == "2 paid purchases of ios name no user and made no receipt in the last 7 days")
+    #expect(found.what == "2 paid purchases of ios name no user and made no receipt in the last 7 days")
     #expect(found.next?.contains("apps.ios.stripe.sells") == true)
     #expect(found.commands == ["receiptctl events list --app ios --outcome noted --paid"])
   }
@@ -40,8 +39,7 @@ struct IdentityFindingTests {
   func conflicts() throws {
     let found = try #require(Finding.conflicts(1, app: "ios", since: since))
     #expect(found.alert == .userConflict)
-    #expect(
-      found.what == "1 receipt of ios made in the last 7 days has sources that name different users")
+    #expect(found.what == "1 receipt of ios made in the last 7 days has sources that name different users")
     #expect(found.next?.contains("receiptctl receipts correct RECEIPT --user USER --why TEXT") == true)
   }
 

@@ -16,8 +16,7 @@ import Testing
     let destination = try ScriptedDestination()
     let bench = try Bench([Bench.app(url: destination.url)], isStarted: false)
     let start = SystemClock().wallMilliseconds - 86_400_000
-    try LargeDatabase.fill(
-      path: bench.path, .init(receipts: 3000, failed: 500), app: "shop", start: start)
+    try LargeDatabase.fill(path: bench.path, .init(receipts: 3000, failed: 500), app: "shop", start: start)
     try bench.start()
     var filter = ReceiptFilter()
     filter.state = .failed

@@ -15,9 +15,7 @@ final class ManualClock: Clock {
   }
 
   private let state = Monitor(
-    State(
-      wall: SystemClock().wallMilliseconds,
-      monotonic: MonotonicInstant.now().advanced(by: .hours(1))))
+    State(wall: SystemClock().wallMilliseconds, monotonic: MonotonicInstant.now().advanced(by: .hours(1))))
 
   var wallMilliseconds: Int64 { state.withLock { $0.wall } }
 

@@ -131,8 +131,7 @@ import Testing
   @Test("A fault of the head is answered before the body is read")
   func heads() throws {
     let keys = AppConfiguration.ClientAccess.keys([Secret("k1")])
-    let own = AppConfiguration.ClientAccess.restricted(
-      keys: [Secret("k1")], tokens: nil, headers: ["X-Own"])
+    let own = AppConfiguration.ClientAccess.restricted(keys: [Secret("k1")], tokens: nil, headers: ["X-Own"])
     let bench = try Bench([Bench.app(client: keys), Bench.app("own", client: own)], isStarted: false)
     let listener = bench.listener()
     func status(_ method: String, _ target: String, _ fields: [(name: String, value: String)] = []) -> Int {

@@ -72,9 +72,7 @@ import Testing
     ),
     ("GET", "/v1/ios/contexts/..", "/v1/{app}/contexts/{context}", ["app": "ios", "context": ".."]),
     ("POST", "/v1/ios/checkout", "/v1/{app}/checkout", ["app": "ios"]),
-    (
-      "POST", "/v1/ios/users/u1/claims", "/v1/{app}/users/{user}/claims", ["app": "ios", "user": "u1"]
-    ),
+    ("POST", "/v1/ios/users/u1/claims", "/v1/{app}/users/{user}/claims", ["app": "ios", "user": "u1"]),
     (
       "GET", "/v1/ios/users/u1/claims/claim_1", "/v1/{app}/users/{user}/claims/{claim}",
       ["app": "ios", "user": "u1", "claim": "claim_1"]

@@ -196,8 +196,7 @@ import Testing
   }
 
   private static func next(_ ledger: AlertLedger, _ after: Duration) -> AlertLedger.Notice? {
-    ledger.next(
-      [key: finding], now: start + after, isWatched: { _ in true }, isCertain: { _ in true })
+    ledger.next([key: finding], now: start + after, isWatched: { _ in true }, isCertain: { _ in true })
   }
 
   @Test("After the clock was set back a trouble is reported again, not only when the clock has caught up")

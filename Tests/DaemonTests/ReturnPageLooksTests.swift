@@ -39,8 +39,7 @@ import Testing
     #expect(byPage.markup.contains("<a href=\"https://example.com/help?a=1\">Get help</a>"))
     #expect(byPage.markup.contains("Reference: <code>\(Self.reference)</code>"))
     let byMail = try Self.page(reference: Self.reference) { $0.support = .address("help@example.com") }.markup
-    #expect(
-      byMail.contains("href=\"mailto:help@example.com?subject=Example%20%C2%B7%20\(Self.reference)\""))
+    #expect(byMail.contains("href=\"mailto:help@example.com?subject=Example%20%C2%B7%20\(Self.reference)\""))
     let unknown = try Self.page(.unknown) { $0.support = .address("help@example.com") }.markup
     #expect(unknown.contains("mailto:help@example.com?subject=Example\""))
     #expect(!unknown.contains("<code>"))

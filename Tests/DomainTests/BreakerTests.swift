@@ -120,8 +120,7 @@ struct BreakerTests {
     #expect(stopped.admission(now: probeAt.advanced(by: .days(1)), probing: false) == .probe)
     let later = probeAt.advanced(by: .seconds(1))
     #expect(stopped.admission(now: probeAt, probing: true) == .none(until: later))
-    #expect(
-      stopped.admission(now: before, probing: true) == .none(until: before.advanced(by: .seconds(1))))
+    #expect(stopped.admission(now: before, probing: true) == .none(until: before.advanced(by: .seconds(1))))
   }
 
   @Test("Without a stored time, the next probe may go at once")

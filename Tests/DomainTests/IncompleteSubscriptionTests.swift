@@ -7,8 +7,7 @@ import Testing
 @Suite("Subscriptions that begin incomplete")
 struct IncompleteSubscriptionTests {
   private let start = Timestamp(unixSeconds: 1_700_000_000)
-  private let policy = JoinPolicy(
-    settle: .zero, waitForContext: .zero, waitForPayment: .seconds(1))
+  private let policy = JoinPolicy(settle: .zero, waitForContext: .zero, waitForPayment: .seconds(1))
 
   private func purchase(_ observations: Observations, user: String? = "u1") -> Purchase {
     let report = PurchaseReport(

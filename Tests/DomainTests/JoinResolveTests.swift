@@ -108,8 +108,7 @@ private let rows: [Row] = [
 
   Row(
     name: "paid, the subscription has no name yet",
-    purchase: purchase(
-      [.paid, .objectExpected], type: .checkoutSession, context: blob("price_P")),
+    purchase: purchase([.paid, .objectExpected], type: .checkoutSession, context: blob("price_P")),
     decisions: waits(.subscription, until: 14 * day, then: .failed(.subscription))),
   Row(
     name: "unpaid, the subscription has no name yet",

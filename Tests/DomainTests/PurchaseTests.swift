@@ -214,8 +214,7 @@ struct PurchaseTests {
 
   @Test("A checkout takes the subscription's key when an event names both")
   func takesKey() {
-    var known = Purchase(
-      report([.paid, .objectExpected], key: session, session: "cs_1"), now: start)
+    var known = Purchase(report([.paid, .objectExpected], key: session, session: "cs_1"), now: start)
     #expect(known.awaitsObject)
     known.absorb(report(key: subscription, session: "cs_other"))
     #expect(known.key == session)
@@ -285,8 +284,7 @@ struct PurchaseTests {
         == PaymentFacts(amount: "2.00", currency: "USD", isCaptured: true, reference: "r"),
       "the processor's amount replaces that of the start")
     let begun = PaymentFacts(amount: "3.00")
-    known.absorb(
-      PurchaseReport(key: subscription, observations: .started, payment: begun, happenedAt: start))
+    known.absorb(PurchaseReport(key: subscription, observations: .started, payment: begun, happenedAt: start))
     #expect(known.payment?.amount == "2.00", "in either order")
     known.absorb(PurchaseReport(key: subscription, happenedAt: start))
     #expect(known.payment?.amount == "2.00")

@@ -139,8 +139,7 @@ struct ReceiptCopyTests {
 
   @Test("No destination gets both: a copy has its own, and a receipt with a copy never has the copy's (R2)")
   func destinations() {
-    let both = PurchaseDestinations(
-      all: ["purchasely", "webhook"], present: "purchasely", second: "webhook")
+    let both = PurchaseDestinations(all: ["purchasely", "webhook"], present: "purchasely", second: "webhook")
     #expect(both.of(nil).present == "purchasely")
     #expect(both.of(own(.pending)).present == "purchasely")
     #expect(both.of(copy()).present == "webhook")

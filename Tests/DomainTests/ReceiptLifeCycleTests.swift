@@ -194,8 +194,7 @@ struct ReceiptLifeCycleTests {
     #expect(receipt.nextAttemptAt == later)
     #expect(receipt.retrySince == later)
     #expect(receipt.isReplay)
-    let past = ReceiptEvent.replayed(
-      dueAt: now - .milliseconds(1), force: false, payload: nil)
+    let past = ReceiptEvent.replayed(dueAt: now - .milliseconds(1), force: false, payload: nil)
     #expect(outcome(of: past, on: sample("failed/sent"))?.nextAttemptAt == now)
   }
 

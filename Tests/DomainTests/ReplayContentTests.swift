@@ -12,8 +12,7 @@ import Testing
   private static func purchase(
     _ id: ObjectID = "sub_1", user: UserID? = "u1", price: PriceID? = "price_1"
   ) -> Purchase {
-    var purchase = Purchase(
-      key: PurchaseKey(type: .subscription, id: id), happenedAt: now, createdAt: now)
+    var purchase = Purchase(key: PurchaseKey(type: .subscription, id: id), happenedAt: now, createdAt: now)
     purchase.become(user)
     purchase.prices = price.map { [$0] } ?? []
     return purchase

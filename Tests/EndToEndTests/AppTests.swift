@@ -313,8 +313,7 @@ private actor Tokens {
       #expect(begun.posted == nil)
       #expect(begun.page.absoluteString == "\(page)?client_reference_id=\(begun.contextID)")
       try relay.start()
-      try relay.ingest(
-        checkout.sessionEvent("completed", ["client_reference_id": .string(begun.contextID)]))
+      try relay.ingest(checkout.sessionEvent("completed", ["client_reference_id": .string(begun.contextID)]))
       try relay.reaches(.waiting, checkout.subscription)
       #expect(await outbox.flush() == 0)
       #expect(try await client.finalStatus(of: begun.contextID, within: Self.patience).progress == .processed)

@@ -72,8 +72,7 @@ struct CancelTests {
     try interrupt(["backup", bench.backup], at: ["copying  [", "checking the copy  ["], bench)
     try complete(["backup", bench.backup], bench)
     let restore = ["restore", bench.backup, "--yes", "--reason", "test"]
-    try interrupt(
-      restore, at: ["checking the backup  [", "copying  [", "checking the copy  ["], bench)
+    try interrupt(restore, at: ["checking the backup  [", "copying  [", "checking the copy  ["], bench)
     try complete(restore, bench)
     #expect(try bench.isSound())
   }

@@ -82,8 +82,7 @@ import Testing
     try withRelay { relay, _ in
       #expect(try relay.stop() == 0)
       func set(_ pragma: String) throws {
-        let connection = try Connection(
-          path: relay.databasePath, mode: .readWrite, busyTimeout: .seconds(1))
+        let connection = try Connection(path: relay.databasePath, mode: .readWrite, busyTimeout: .seconds(1))
         try connection.execute("PRAGMA \(pragma)")
       }
       try set("user_version = 99")
@@ -94,8 +93,7 @@ import Testing
       let foreign = try relay.runAgain()
       #expect(foreign.code == 69, "\(foreign.output)")
       #expect(foreign.output.contains("another program"), "\(foreign.output)")
-      let connection = try Connection(
-        path: relay.databasePath, mode: .readOnly, busyTimeout: .seconds(1))
+      let connection = try Connection(path: relay.databasePath, mode: .readOnly, busyTimeout: .seconds(1))
       #expect(try connection.integer("PRAGMA user_version") == 99)
     }
   }

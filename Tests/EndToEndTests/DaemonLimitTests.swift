@@ -59,8 +59,7 @@ import Testing
   @Test("A full write queue is 503 with Retry-After; admitted requests are answered once stored (R1)")
   func fullQueue() throws {
     try withRelay(top: ["limits": ["queue": 8]]) { relay, _ in
-      let other = try Connection(
-        path: relay.databasePath, mode: .readWrite, busyTimeout: .seconds(5))
+      let other = try Connection(path: relay.databasePath, mode: .readWrite, busyTimeout: .seconds(5))
       try other.execute("BEGIN IMMEDIATE")
       let requests = try (0..<24).map { number in
         let body = Checkout("queued-\(number)").completed.serialized()

@@ -120,8 +120,7 @@ import Testing
 
   @Test(
     "A receiptd in another container is not reported as process 0",
-    .enabled(
-      if: Tool.works("unshare", "--map-root-user", "--pid", "--fork", "true"), "needs pid namespaces"))
+    .enabled(if: Tool.works("unshare", "--map-root-user", "--pid", "--fork", "true"), "needs pid namespaces"))
   func otherContainer() throws {
     try withRelay { relay, _ in
       try relay.passTime()

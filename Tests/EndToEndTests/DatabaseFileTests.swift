@@ -280,8 +280,7 @@ import Testing
       let backup = relay.directory.file("backup.db")
       #expect(try relay.receiptctl("db", "backup", backup).code == 0)
       #expect(try relay.stop() == 0)
-      let restore = try PseudoTerminal(
-        relay.receiptctlCommand + ["db", "restore", backup])
+      let restore = try PseudoTerminal(relay.receiptctlCommand + ["db", "restore", backup])
       #expect(restore.shows("Put it in the place of"))
       let replay = try relay.receiptctl("receipts", "replay", receipt.id.text, "--yes")
       #expect(replay.code == 75, "\(replay.output)")

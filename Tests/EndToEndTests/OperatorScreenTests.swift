@@ -66,8 +66,7 @@ struct OperatorScreenTests {
       for number in 1...25 { try relay.buy(Checkout("jdo-\(number)")) }
       try waitUntil("the deliveries pause") { try relay.breaker().state == .paused }
       for words in [["top", "--interval", "100ms"], ["stats", "--watch", "--interval", "100ms"]] {
-        let screen = try PseudoTerminal(
-          relay.receiptctlCommand + words, columns: 80, rows: 24)
+        let screen = try PseudoTerminal(relay.receiptctlCommand + words, columns: 80, rows: 24)
         #expect(screen.shows("ends\u{1B}[H"), "it is drawn twice")
         let drawn = try #require(screen.text.split(separator: "\u{1B}[H").dropLast().last)
         let lines = drawn.replacing(/\u{1B}\[[?0-9;]*[A-Za-z]/, with: "").split(
@@ -90,8 +89,7 @@ struct OperatorScreenTests {
       try relay.buy(Checkout("jdo-1"))
       let folder = relay.directory.file("backups")
       unsafe mkdir(folder, 0o755)
-      try body(
-        folder, relay.receiptctlCommand + ["db", "backup", folder + "/b.db"])
+      try body(folder, relay.receiptctlCommand + ["db", "backup", folder + "/b.db"])
     }
   }
 
@@ -101,8 +99,7 @@ struct OperatorScreenTests {
   func backupOnAFullDisk() throws {
     try withBackup { folder, backup in
       let script = #"mount -t tmpfs -o size=64k none "$0" && { "$@"; echo "code $?, left:$(ls -A "$0")"; }"#
-      let full = try ShellRun(
-        ["unshare", "--map-root-user", "--mount", "sh", "-c", script, folder] + backup)
+      let full = try ShellRun(["unshare", "--map-root-user", "--mount", "sh", "-c", script, folder] + backup)
       #expect(full.output.contains("code 1, left:\n"), "\(full.output)")
       #expect(full.output.contains("there is no room for \(folder)/b.db; the partial copy was removed"))
     }

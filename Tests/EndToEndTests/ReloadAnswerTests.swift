@@ -34,8 +34,7 @@ import Testing
       #expect(idle.code == 0)
       #expect(idle.report?["changed"] == [])
       #expect(idle.report?["generation"] == 2)
-      #expect(
-        idle.report?["kept_secrets"] == ["apps.shop.purchasely.api_key (env:RECEIPT_RELAY_TEST_KEY)"])
+      #expect(idle.report?["kept_secrets"] == ["apps.shop.purchasely.api_key (env:RECEIPT_RELAY_TEST_KEY)"])
       try relay.directory.write("another-client-key\n", to: "client_key")
       relay.configuration = relay.configuration.merging([
         "log": ["level": "debug"], "apps": ["shop": ["delivery": ["rate": 7]]],

@@ -16,9 +16,7 @@ import Testing
   }
 
   private static let platforms = [
-    (
-      platform: "APP_STORE", id: "310001721313211", proof: #""original_transaction_id":"310001721313211""#
-    ),
+    (platform: "APP_STORE", id: "310001721313211", proof: #""original_transaction_id":"310001721313211""#),
     (platform: "PLAY_STORE", id: "play-token.1", proof: #""purchase_token":"play-token.1""#),
     (
       platform: "APPGALLERY", id: "1571994327943.31F2",

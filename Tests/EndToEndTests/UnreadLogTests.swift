@@ -69,8 +69,7 @@ import Testing
     let relay = try Relay(destination, top: ["log": ["level": "debug"]])
     try relay.writeConfiguration()
     let log = try Fifo(relay.directory.file("log.fifo"))
-    let process = try ChildProcess(
-      [Program.receiptd, "--config", relay.configurationPath], output: log.path)
+    let process = try ChildProcess([Program.receiptd, "--config", relay.configurationPath], output: log.path)
     let ready = try log.readLine(with: " info ready ")
     let port = try #require(Self.number("listen", in: ready))
     let admin = Endpoint(port: try #require(Self.number("admin", in: ready)))

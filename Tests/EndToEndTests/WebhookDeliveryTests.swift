@@ -140,8 +140,7 @@ import Testing
       #expect(before.contains("configure the destination that apps.shop.stripe.deliver_to names"))
       #expect(before.contains("Cancel receipt…"))
       #expect(!before.contains("/replay\""), "the store would refuse it")
-      relay.configuration = relay.configuration.merging(
-        ["apps": ["shop": ["webhook": webhook(backend)]]])
+      relay.configuration = relay.configuration.merging(["apps": ["shop": ["webhook": webhook(backend)]]])
       try relay.writeConfiguration()
       relay.signal(SIGHUP)
       try relay.reaches(.delivered, checkout.subscription)

@@ -61,8 +61,7 @@ extension FuzzTarget: CustomTestStringConvertible {
         do {
           try target.check(bytes)
         } catch {
-          Issue.record(
-            "\(target.name), again with TORTURE_SEED=\(seed): \(error)\n\(Base64.encode(bytes))")
+          Issue.record("\(target.name), again with TORTURE_SEED=\(seed): \(error)\n\(Base64.encode(bytes))")
         }
       }
     }

@@ -36,9 +36,7 @@ import Testing
     let stripe = try Self.stripe(25, SandboxStripeBehaviour(pageSizeMax: 10))
     let (queries, pool) = (try Self.queries(stripe), try TransferPool(connectionsMax: 1))
     let list = try #require(
-      queries.eventLists(
-        EventSelection(since: Timestamp(unixMilliseconds: 0), undeliveredOnly: false)
-      ).first)
+      queries.eventLists(EventSelection(since: Timestamp(unixMilliseconds: 0), undeliveredOnly: false)).first)
     var ids: [String] = []
     var cursor: String?
     var pages = 0

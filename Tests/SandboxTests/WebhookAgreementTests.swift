@@ -43,8 +43,7 @@ import Testing
   func completed() throws {
     let destination = try Self.destination([Self.secrets[0]])
     let body = destination.body(for: Self.purchase)
-    #expect(
-      try Self.verdict(destination, body, secrets: [Self.secrets[0]]).verdict == .verified(secret: 0))
+    #expect(try Self.verdict(destination, body, secrets: [Self.secrets[0]]).verdict == .verified(secret: 0))
     let message = try WebhookMessage(parsing: body)
     #expect(message.type == "purchase.completed")
     #expect(message.app == "ios")

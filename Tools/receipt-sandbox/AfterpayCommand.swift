@@ -22,8 +22,7 @@ enum AfterpayCommand {
       options: [
         OptionSpec("port", placeholder: "P", help: "Where to listen; \(portDefault) without it"),
         OptionSpec("merchant-id", placeholder: "ID", help: "The only accepted merchant id; any without it"),
-        OptionSpec(
-          "secret", placeholder: "S", help: "The only accepted secret, or env:NAME; any without it"),
+        OptionSpec("secret", placeholder: "S", help: "The only accepted secret, or env:NAME; any without it"),
         OptionSpec(
           "currency", placeholder: "C", help: "The account's currency; USD without it", choices: currencies),
         OptionSpec(

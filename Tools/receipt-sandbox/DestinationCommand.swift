@@ -16,9 +16,7 @@ enum DestinationCommand {
         Nothing is stored.
         """,
       options: [
-        OptionSpec(
-          "port", placeholder: "P",
-          help: "Where to listen; \(portDefault) without it"),
+        OptionSpec("port", placeholder: "P", help: "Where to listen; \(portDefault) without it"),
         OptionSpec("status", placeholder: "S", help: "Always answer with this status, such as 503 or 422"),
         OptionSpec("fail-rate", placeholder: "F", help: "Answer this share with 503, from 0 to 1"),
         OptionSpec("delay", placeholder: "D", help: "Delay every answer, such as 250ms or 5s"),
@@ -27,8 +25,7 @@ enum DestinationCommand {
         ExampleSpec("receipt-sandbox destination", "A destination that accepts everything"),
         ExampleSpec(
           "receipt-sandbox destination --fail-rate 0.3 --delay 200ms", "One that is slow and fails"),
-        ExampleSpec(
-          "receipt-sandbox destination --status 422", "One that refuses, to try a replay"),
+        ExampleSpec("receipt-sandbox destination --status 422", "One that refuses, to try a replay"),
       ]), run: run)
 
   static func run(_ session: Session) throws -> ExitCode {

@@ -29,10 +29,8 @@ enum EventCommand {
         """,
       options: [
         OptionSpec("app", placeholder: "APP", help: "The app; not needed when there is one only"),
-        OptionSpec(
-          "user", placeholder: "USER", help: "Your id of the user; left out, the event names none"),
-        OptionSpec(
-          "price", placeholder: "PRICE", help: "The price, price_…; left out, the event names none"),
+        OptionSpec("user", placeholder: "USER", help: "Your id of the user; left out, the event names none"),
+        OptionSpec("price", placeholder: "PRICE", help: "The price, price_…; left out, the event names none"),
         OptionSpec("type", placeholder: "TYPE", help: "The type of the event; subscription without it"),
         OptionSpec(
           "context", placeholder: "C",

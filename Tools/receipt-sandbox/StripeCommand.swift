@@ -20,9 +20,7 @@ enum StripeCommand {
         sessions and subscriptions, to receiptd and events backfill. Accepts any key.
         """,
       options: [
-        OptionSpec(
-          "port", placeholder: "P",
-          help: "Where to listen; \(portDefault) without it"),
+        OptionSpec("port", placeholder: "P", help: "Where to listen; \(portDefault) without it"),
         OptionSpec(
           "events", placeholder: "FILE|N",
           help:

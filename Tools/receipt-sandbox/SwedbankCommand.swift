@@ -25,8 +25,7 @@ enum SwedbankCommand {
         OptionSpec(
           "callback-scale", placeholder: "F",
           help: "Multiply the times of repeated callbacks, 30 s to 21 min, by this, such as 0.01"),
-        OptionSpec(
-          "callbacks", placeholder: "N", help: "Send each callback this many times; 0 loses all"),
+        OptionSpec("callbacks", placeholder: "N", help: "Send each callback this many times; 0 loses all"),
       ] + StandInOptions.specs(SandboxSwedbankOperation.allCases.map(\.rawValue)),
       examples: [
         ExampleSpec("receipt-sandbox swedbank", "An account whose payments you decide on"),

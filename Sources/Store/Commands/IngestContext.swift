@@ -82,8 +82,7 @@ public struct IngestContext: StoreCommand {
       try store.contexts.post(id: known.id, at: store.now, expiresAt: expiresAt)
       // The context may have been too old for a waiting purchase, and is recent again.
       try offer(in: store)
-      return .stored(
-        Stored(id: known.id, receivedAt: known.receivedAt, expiresAt: expiresAt, isRepeat: true))
+      return .stored(Stored(id: known.id, receivedAt: known.receivedAt, expiresAt: expiresAt, isRepeat: true))
     }
     let record = ContextRecord(
       id: id, app: app, userID: userID, blob: blob, receivedAt: store.now, postedAt: store.now,
@@ -104,8 +103,7 @@ public struct IngestContext: StoreCommand {
     }
     guard let head = try store.contexts.head(of: id) else { return nil }
     guard head.app == app, head.user == userID, head.digest == digest else { return .taken }
-    return .stored(
-      Stored(id: id, receivedAt: head.receivedAt, expiresAt: head.expiresAt, isRepeat: true))
+    return .stored(Stored(id: id, receivedAt: head.receivedAt, expiresAt: head.expiresAt, isRepeat: true))
   }
 
   /// Gives the context to the purchases that named it before it was posted.

@@ -116,8 +116,7 @@ public struct StepJob: StoreCommand {
         case nil: outcome = .gone
         }
         let reason = outcome == .delivered ? nil : receipt?.reason?.text
-        try store.jobs.set(
-          outcome, reason, of: row, from: .released, job: job.row, position: position)
+        try store.jobs.set(outcome, reason, of: row, from: .released, job: job.row, position: position)
         count(.released, nil, -1)
         count(outcome, reason, 1)
       }
@@ -139,8 +138,7 @@ public struct StepJob: StoreCommand {
         if job.request.kind == .correct, outcome == .released {
           row = try store.purchases.find(row: row)?.receipt?.correctedBy?.purchaseRow ?? row
         }
-        try store.jobs.set(
-          outcome, reason, of: row, from: .planned, job: job.row, position: place.position)
+        try store.jobs.set(outcome, reason, of: row, from: .planned, job: job.row, position: place.position)
         count(outcome, reason, 1)
       }
     }

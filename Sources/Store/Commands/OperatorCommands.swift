@@ -102,8 +102,7 @@ extension StoreSession {
     }
     do throws(SendingObstacle) {
       let destinations = rules.destinations(of: record.purchase, record.receipt)
-      let ready = try record.purchase.contentToSend(
-        to: destinations, rules.processor(of: record.purchase))
+      let ready = try record.purchase.contentToSend(to: destinations, rules.processor(of: record.purchase))
       return try rules.payloadToSend(ready.content, ready.priceMismatch, to: destinations.present)
     } catch {
       throw Refused(error.result)

@@ -88,8 +88,7 @@ public struct RetainPast: StoreCommand {
     try store.forgetResolvedFailures()
     let deleted = try store.pastPurchases.delete(before: store.now, limit: RetainNoted.slice)
     let awaited = try store.awaited.delete(before: store.now, limit: RetainNoted.slice)
-    return RetainNoted.Outcome(
-      deleted: Int(deleted), hasMore: max(deleted, awaited) == RetainNoted.slice)
+    return RetainNoted.Outcome(deleted: Int(deleted), hasMore: max(deleted, awaited) == RetainNoted.slice)
   }
 }
 

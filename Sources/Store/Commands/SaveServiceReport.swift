@@ -50,8 +50,7 @@ extension StoreReader {
   public func serviceReport(_ name: ServiceReport.Name) throws(StoreFault) -> ServiceReport? {
     try connection.prepare("SELECT at, content FROM service_reports WHERE name = ?1")
       .first([.text(name.rawValue)]) { row throws(StoreFault) in
-        ServiceReport(
-          name: name, at: Timestamp(unixMilliseconds: row.integer(0)), content: try row.text(1))
+        ServiceReport(name: name, at: Timestamp(unixMilliseconds: row.integer(0)), content: try row.text(1))
       }
   }
 }

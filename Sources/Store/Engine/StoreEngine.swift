@@ -122,7 +122,6 @@ public struct EngineWork: Sendable, Equatable {
   }
 
   static func - (later: Self, earlier: Self) -> Self {
-    Self(
-      statements: later.statements - earlier.statements, logPages: later.logPages - earlier.logPages)
+    Self(statements: later.statements - earlier.statements, logPages: later.logPages - earlier.logPages)
   }
 }

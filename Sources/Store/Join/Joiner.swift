@@ -360,8 +360,7 @@ extension Joiner {
       }
     }
     if replaces, !isOpen { try rebuild(&merged) }
-    try store.events.reassign(
-      from: dropped.rowID, to: kept.rowID, outcome: merged.outcome)
+    try store.events.reassign(from: dropped.rowID, to: kept.rowID, outcome: merged.outcome)
     try store.lookups.move(from: dropped.rowID, to: kept.rowID)
     try store.captures.move(from: dropped.rowID, to: kept.rowID)
     try store.awaited.move(from: dropped.rowID, to: kept.rowID)

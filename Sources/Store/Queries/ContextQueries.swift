@@ -108,8 +108,7 @@ extension StoreReader {
     let reason = try row.optionalText(11).map(Reason.init)
     return ContextSummary(
       id: try row.text(0), app: try row.text(1), userID: try row.text(2),
-      blob: ContextBlob(
-        text: try ContextRows.text(row, at: 3, frame: 12), priceID: try row.optionalText(4)),
+      blob: ContextBlob(text: try ContextRows.text(row, at: 3, frame: 12), priceID: try row.optionalText(4)),
       receivedAt: Timestamp(unixMilliseconds: row.integer(5)),
       postedAt: Timestamp(unixMilliseconds: row.integer(6)),
       expiresAt: Timestamp(unixMilliseconds: row.integer(7)), isClaimed: !row.isNull(8),

@@ -112,8 +112,7 @@ extension StoreReader {
     ]) { row throws(StoreFault) in try FoundPurchase(row) }
     for purchase in found {
       guard let place = match(purchase) else { continue }
-      search.add(
-        SearchHit(item: .purchase(purchase), match: place.match, named: place.id), app: purchase.app)
+      search.add(SearchHit(item: .purchase(purchase), match: place.match, named: place.id), app: purchase.app)
     }
   }
 

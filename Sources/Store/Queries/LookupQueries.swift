@@ -33,8 +33,7 @@ extension StoreReader {
     try connection.prepare(Self.dueLookupsSQL).all(
       [.text(place.app), .text(place.processor), .time(now), .integer(Int64(limit))]
     ) { row throws(StoreFault) in
-      let key = PurchaseKey(
-        processor: place.processor, type: try row.text(1), id: try row.text(2))
+      let key = PurchaseKey(processor: place.processor, type: try row.text(1), id: try row.text(2))
       return DueLookup(
         row: row.integer(0), key: key, sessionID: try row.optionalText(3),
         customerID: try row.optionalText(10), reason: try row.optionalText(4).map(Reason.init),

@@ -33,8 +33,7 @@ final class EventRows {
       """)
     moving = try connection.prepare(
       "UPDATE events SET purchase_row = ?2, outcome = ?3 WHERE purchase_row = ?1")
-    byRow = try connection.prepare(
-      "SELECT outcome, purchase_row, is_hint FROM events WHERE row_id = ?1")
+    byRow = try connection.prepare("SELECT outcome, purchase_row, is_hint FROM events WHERE row_id = ?1")
     updating = try connection.prepare(
       "UPDATE events SET type = ?2, outcome = ?3, purchase_row = ?4 WHERE row_id = ?1")
   }

@@ -29,8 +29,7 @@ final class JoinRows {
       INSERT INTO join_counts (app, hour, kind, count) VALUES (?1, ?2, ?3, ?4)
         ON CONFLICT (app, hour, kind) DO UPDATE SET count = join_counts.count + excluded.count
       """)
-    forgetting = try connection.prepare(
-      "DELETE FROM join_counts WHERE app = ?1 AND hour = ?2 AND count = 0")
+    forgetting = try connection.prepare("DELETE FROM join_counts WHERE app = ?1 AND hour = ?2 AND count = 0")
   }
 
   /// Discards changes of a transaction that was rolled back.

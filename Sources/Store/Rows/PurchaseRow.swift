@@ -114,9 +114,7 @@ enum PurchaseRow {
   }
 
   private static func purchase(from row: StoreRow, blob: String?) throws(StoreFault) -> Purchase {
-    let key = PurchaseKey(
-      processor: try row.text(40), type: try row.text(2),
-      id: try row.text(3))
+    let key = PurchaseKey(processor: try row.text(40), type: try row.text(2), id: try row.text(3))
     let blobPrice: PriceID? = try row.optionalText(13)
     let contextID: ContextID? = try row.optionalText(11)
     let userSource = row.optionalInteger(8).flatMap(Purchase.UserSource.init)

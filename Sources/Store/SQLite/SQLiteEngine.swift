@@ -84,8 +84,7 @@ public final class SQLiteEngine: StoreEngine {
     onMigration: () -> Void,
     onSyncFailure: @escaping @Sendable (StoreFault) -> Void
   ) throws(DatabaseRefusal) -> SQLiteEngine {
-    let lock = try DatabaseLock.serve(
-      path, makesNew: makesNew, acceptsLostLog: acceptsLostLog, now: now)
+    let lock = try DatabaseLock.serve(path, makesNew: makesNew, acceptsLostLog: acceptsLostLog, now: now)
     lock.keep()
     for path in lock.setAside {
       log.warning("moved the remaining files of the lost database aside", ["file": path])

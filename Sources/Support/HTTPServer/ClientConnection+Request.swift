@@ -76,8 +76,7 @@ extension ClientConnection {
       let grant = BodyGrant(core.bodies, address: group)
       return enter(.body) {
         $0.handler = handler
-        $0.body = BodyCollection(
-          maximumBytes: maximumBytes, announcedBytes: head.contentLength, grant: grant)
+        $0.body = BodyCollection(maximumBytes: maximumBytes, announcedBytes: head.contentLength, grant: grant)
       }
     }
   }

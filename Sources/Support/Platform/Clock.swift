@@ -53,8 +53,7 @@ public struct MonotonicInstant: Sendable, Comparable, Hashable {
   /// Clamps to zero, because the system rejects negative times.
   @usableFromInline var timespec: Glibc.timespec {
     let nanoseconds = max(0, nanoseconds)
-    return Glibc.timespec(
-      tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+    return Glibc.timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
   }
 }
 

@@ -20,8 +20,7 @@ struct DoctorPage {
   ]
 
   init(_ harness: OperatorHarness, _ arguments: String...) throws {
-    let ran = harness.run(
-      arguments: ["doctor", "--json"] + arguments, environment: DoctorPage.environment)
+    let ran = harness.run(arguments: ["doctor", "--json"] + arguments, environment: DoctorPage.environment)
     #expect(!"\(ran.out)\(ran.notes)".contains("very-secret"), "no secret is shown (R7)")
     code = ran.code
     findings = try ran.objects.map { object in

@@ -174,8 +174,7 @@ import Testing
       var report = HealthReport(at: now, version: "1", startedAt: now, configuredAt: now)
       report.destinations[AppDestination("ios", "purchasely")] = DestinationContact(
         at: now - ago, isAnswered: isAnswered, outcome: outcome, route: "192.0.2.1")
-      try harness.store(
-        SaveServiceReport(ServiceReport(name: .health, at: now, content: report.stored.text)))
+      try harness.store(SaveServiceReport(ServiceReport(name: .health, at: now, content: report.stored.text)))
       return try DoctorPage(harness, "--only", "destination")
     }
     let proxied = try page("proxy_failed: the proxy p:1, asked for s2s: 403", isAnswered: false)

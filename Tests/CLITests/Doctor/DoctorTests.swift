@@ -17,8 +17,7 @@ import Testing
   /// Stores a report as a receiptd that uses the harness's configuration does.
   private func report(_ harness: OperatorHarness, _ change: (inout HealthReport) -> Void = { _ in }) throws {
     let now = harness.clock.now
-    var report = HealthReport(
-      at: now, version: Version.number, startedAt: now - .hours(3), configuredAt: now)
+    var report = HealthReport(at: now, version: Version.number, startedAt: now - .hours(3), configuredAt: now)
     report.configurationDigest = try ConfigurationLoader.load(
       path: harness.configurationPath, environment: Environment(DoctorPage.environment)
     ).configuration.digest
@@ -53,8 +52,7 @@ import Testing
   func healthy() throws {
     let harness = try served()
     try harness.deliver(try harness.purchase("sub_1"))
-    let ran = harness.run(
-      "doctor", "--local", "--only", Self.steady, environment: DoctorPage.environment)
+    let ran = harness.run("doctor", "--local", "--only", Self.steady, environment: DoctorPage.environment)
     #expect(ran.code == .done, "\(ran)")
     Snapshot.check(ran.out.replacing(/process \d+/, with: "process N"), "doctor")
     let page = try DoctorPage(harness, "--local", "--only", Self.steady)
@@ -65,8 +63,7 @@ import Testing
   func trouble() throws {
     let harness = try OperatorHarness()
     try harness.fail(try harness.purchase("sub_1"))
-    let ran = harness.run(
-      "doctor", "--local", "--only", Self.steady, environment: DoctorPage.environment)
+    let ran = harness.run("doctor", "--local", "--only", Self.steady, environment: DoctorPage.environment)
     #expect(ran.code == .failed)
     Snapshot.check(ran.out, "doctor-trouble")
   }

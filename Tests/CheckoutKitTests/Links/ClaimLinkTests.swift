@@ -19,8 +19,7 @@ import Testing
 
   /// The relay's answer to a claim that it accepts.
   static func accepted(replay: Bool = false) -> ScriptedTransport.Step {
-    .answer(
-      replay ? 200 : 201, #"{"status_url":"/v1/ios/receipts/1"\#(replay ? #","replay":true"# : "")}"#)
+    .answer(replay ? 200 : 201, #"{"status_url":"/v1/ios/receipts/1"\#(replay ? #","replay":true"# : "")}"#)
   }
 
   @Test(

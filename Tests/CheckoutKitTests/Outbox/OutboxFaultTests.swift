@@ -39,8 +39,7 @@ import Testing
     try Data().write(to: bed.folder)
     let checkout = try await bed.begin()
     #expect(checkout.page.absoluteString.hasSuffix(checkout.contextID))
-    #expect(
-      bed.outcomes.withLock(\.self).map(\.summary).contains("not stored \(checkout.contextID)"))
+    #expect(bed.outcomes.withLock(\.self).map(\.summary).contains("not stored \(checkout.contextID)"))
     bed.transport.add(OutboxBed.posted(checkout.contextID))
     #expect(await bed.outbox.flush() == 0)
     #expect(try bed.bodies().last?["id"] == checkout.contextID)

@@ -125,8 +125,7 @@ import Testing
     let names = types.compactMap { ($0[prefix] as? String).map { String($0.dropFirst(prefix.count)) } }
     #expect(names == ["UserID", "PurchaseHistory", "ProductInteraction", "EmailAddress"])
     for type in types {
-      #expect(
-        Set(type.keys) == [prefix, "\(prefix)Linked", "\(prefix)Tracking", "\(prefix)Purposes"])
+      #expect(Set(type.keys) == [prefix, "\(prefix)Linked", "\(prefix)Tracking", "\(prefix)Purposes"])
       #expect(type["\(prefix)Tracking"] as? Bool == false)
       let purposes = try #require(type["\(prefix)Purposes"] as? [String])
       #expect(Set(purposes).isSubset(of: ["\(prefix)PurposeAppFunctionality", "\(prefix)PurposeAnalytics"]))

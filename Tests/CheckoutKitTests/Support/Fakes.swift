@@ -146,9 +146,7 @@ final class ScriptedTransport: Transport {
       return (Data(body.utf8), try #require(response))
     case .failure(let code): throw NSError(domain: NSURLErrorDomain, code: code)
     case .other:
-      return (
-        Data(), URLResponse(url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
-      )
+      return (Data(), URLResponse(url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil))
     case .silence:
       for await _ in AsyncStream<Void>.makeStream().stream {}
       throw CancellationError()

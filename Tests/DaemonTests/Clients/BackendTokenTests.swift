@@ -21,8 +21,7 @@ struct BackendTokenTests {
     let foreign = try bed.send("POST", "/v1/shop/users/u2/toy/orders", "gold", token).reply()
     #expect(foreign.text == "wrong-user 403")
     let unsigned = "Authorization: Bearer a.b.c\r\n"
-    #expect(
-      try bed.send("POST", "/v1/shop/toy/orders", "gold", unsigned).reply().text == "invalid-token 401")
+    #expect(try bed.send("POST", "/v1/shop/toy/orders", "gold", unsigned).reply().text == "invalid-token 401")
     #expect(bed.calls.count == 2)
   }
 }

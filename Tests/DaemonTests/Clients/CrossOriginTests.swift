@@ -93,8 +93,7 @@ import Testing
       #expect(reply.header("Vary")?.contains("Origin") == true)
       #expect(reply.header("X-Request-Id") != nil)
     }
-    #expect(
-      bed.bench.metricsText.contains(#"receiptd_http_requests_total{route="preflight",code="204"} 2"#))
+    #expect(bed.bench.metricsText.contains(#"receiptd_http_requests_total{route="preflight",code="204"} 2"#))
   }
 
   @Test(
@@ -203,8 +202,7 @@ import Testing
     let bed = try Bed()
     let new = try Self.app(origins: ["https://new.example.com"])
     let path = "/v1/shop/contexts"
-    bed.apps.replace(
-      with: try AppDirectory(Configuration(database: .file(bed.bench.path), apps: [new])))
+    bed.apps.replace(with: try AppDirectory(Configuration(database: .file(bed.bench.path), apps: [new])))
     #expect(try bed.preflight(path, origin: Self.shop).status == 403)
     #expect(try bed.preflight(path, origin: "https://new.example.com").status == 204)
   }

@@ -22,9 +22,7 @@ struct ToyPaymentTests {
   private func callBack(
     _ bed: ToyBed, _ body: String, token: String = "secret-path", from address: String = "192.0.2.1"
   ) throws -> RawClient.Reply {
-    try bed.send(
-      "POST", "/v1/shop/webhooks/toy/\(token)", body, "X-Forwarded-For: \(address)\r\n"
-    ).reply()
+    try bed.send("POST", "/v1/shop/webhooks/toy/\(token)", body, "X-Forwarded-For: \(address)\r\n").reply()
   }
 
   private func receipt(_ bed: ToyBed) throws -> JSONValue {
@@ -38,8 +36,7 @@ struct ToyPaymentTests {
     let context = try bed.postContext()
     #expect(try bed.start("gold", "X-Context-Id: \(context)\r\n").reply().status == 201)
     #expect(try callBack(bed, "c callback o1").status == 200)
-    #expect(
-      try receipt(bed) == ["article": "gold", "buyer": "u1", "context": "YQ==", "order": "o1"])
+    #expect(try receipt(bed) == ["article": "gold", "buyer": "u1", "context": "YQ==", "order": "o1"])
     #expect(bed.called == ["POST /orders", "GET /orders/6f-31"])
     #expect(bed.metrics.unreportedPayments.snapshot().isEmpty, "a callback had reported it")
     #expect(try callBack(bed, "c callback o9").status == 200)

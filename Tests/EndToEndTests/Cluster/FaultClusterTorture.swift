@@ -166,8 +166,7 @@ struct FaultClusterTorture {
       refused += 1
       #expect(reply.status == 503, "\(fault.name): \(reply.text)")
       #expect(reply.header("Retry-After") != nil, "\(fault.name): \(reply.text)")
-      #expect(
-        time < (fault.isKnown && attempt > 0 ? Self.quickMax : Self.slowMax), "\(fault.name): \(time)")
+      #expect(time < (fault.isKnown && attempt > 0 ? Self.quickMax : Self.slowMax), "\(fault.name): \(time)")
     }
     #expect(fault.isHarmless || refused == 3, "\(fault.name): \(refused) of 3 were refused")
     return slowest

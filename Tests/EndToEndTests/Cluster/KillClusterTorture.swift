@@ -34,8 +34,7 @@ struct KillClusterTorture {
     }
     let taken = senders.stop()
     Torture.report(Self.suite, "kills survived", Self.kills)
-    try cluster.judge(
-      Self.suite, taken, interruptions: Self.kills, seed: seed, server.connect(database))
+    try cluster.judge(Self.suite, taken, interruptions: Self.kills, seed: seed, server.connect(database))
     for relay in cluster.relays { #expect(try relay.stop() == 0) }
     Torture.report(Self.suite, "changes of an app's deliverer", cluster.ledger.changes)
     Torture.report(Self.suite, "median start, ms", recoveries.percentile(0.5))

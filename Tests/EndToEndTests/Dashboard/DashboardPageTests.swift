@@ -69,8 +69,7 @@ import Testing
       "delivery": ["retry": ["schedule": ["10m"]], "breaker": ["failures": 1, "open_for": "10m"]],
     ]
     let apps = (0..<60).map { number in
-      JSONValue.Member(
-        name: "app-\(number)", value: Relay.app(destination, number == 47 ? down : [:]))
+      JSONValue.Member(name: "app-\(number)", value: Relay.app(destination, number == 47 ? down : [:]))
     }
     let relay = try Relay(destination, top: ["apps": .object(apps)])
     try Relay.$logPath.withValue(relay.logPath) {

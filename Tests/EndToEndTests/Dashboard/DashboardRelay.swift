@@ -82,8 +82,7 @@ extension Relay {
       "purchasely": ["url": .string(destination.url + "?web")], "join": ["wait_for_context": "0s"],
       "delivery": ["retry": ["schedule": ["10m"]], "breaker": ["failures": 1, "open_for": "10m"]],
     ]
-    let relay = try Relay(
-      destination, top: ["admin": admin, "apps": ["web": Relay.app(destination, down)]])
+    let relay = try Relay(destination, top: ["admin": admin, "apps": ["web": Relay.app(destination, down)]])
     try Relay.$logPath.withValue(relay.logPath) {
       try relay.start()
       try relay.stop()

@@ -29,8 +29,7 @@ struct PastDatabase: Sendable {
     try LargeDatabase.fill(
       path: relay.databasePath, .init(receipts: Self.receipts, failed: 0), app: "shop", start: start)
     let backup = ["db", "backup", "--record", "snapshot"]
-    try #require(
-      try ShellRun(relay.receiptctlCommand + backup).code == 0)
+    try #require(try ShellRun(relay.receiptctlCommand + backup).code == 0)
     descriptor = unsafe open(relay.databasePath, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw SystemError.last("open") }
   }

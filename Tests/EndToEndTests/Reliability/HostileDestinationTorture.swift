@@ -58,8 +58,7 @@ struct HostileDestinationTorture {
       let gauge = try Gauge(descriptorsOf: process.id)
       let client = try GoodClient(relay.outside, name: "good", pause: .milliseconds(25))
       try Self.buy(cases, relay.outside)
-      let connection = try Connection(
-        path: relay.databasePath, mode: .readOnly, busyTimeout: .seconds(10))
+      let connection = try Connection(path: relay.databasePath, mode: .readOnly, busyTimeout: .seconds(10))
       for item in cases { try Self.judge(item, connection) }
       try client.waitFor(20)
       let served = client.stop()

@@ -106,8 +106,7 @@ import Testing
 
   /// Delivers the rest; refused receipts are replayed.
   private static func finish(_ relay: Relay) throws {
-    let connection = try Connection(
-      path: relay.databasePath, mode: .readOnly, busyTimeout: .seconds(10))
+    let connection = try Connection(path: relay.databasePath, mode: .readOnly, busyTimeout: .seconds(10))
     let sql = "SELECT count(*) FROM purchases WHERE state IS NOT 'delivered' AND state IS NOT NULL"
     try waitUntil("everything is delivered", within: Waiting.patience * 4) {
       if try connection.integer("SELECT count(*) FROM purchases WHERE state = 'failed'") != 0 {

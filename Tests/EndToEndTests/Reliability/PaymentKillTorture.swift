@@ -21,8 +21,7 @@ import Testing
   func killWhilePaying() throws {
     let seed = Torture.seed(20_261_124)
     let port = try ReservedPort()
-    let settings = SandboxAfterpaySettings(
-      merchantID: PaymentMarket.merchantID, secret: PaymentMarket.secret)
+    let settings = SandboxAfterpaySettings(merchantID: PaymentMarket.merchantID, secret: PaymentMarket.secret)
     // One answer in five is lost after its effect.
     let faults = SandboxFaults(.cut, rate: 0.2, operations: ["capture", "create", "get"])
     let afterpay = try SandboxAfterpay(settings: settings, faults: faults, seed: seed)

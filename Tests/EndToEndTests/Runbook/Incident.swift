@@ -47,12 +47,10 @@ enum Incident: String, CaseIterable {
     case .refusedCredentials:
       IncidentSign(alert: "breaker_open", line: "(http_401)", sentence: "(http_401)")
     case .destinationDown:
-      IncidentSign(
-        alert: "breaker_open", line: "is down (http_503)", sentence: "is down (http_503)")
+      IncidentSign(alert: "breaker_open", line: "is down (http_503)", sentence: "is down (http_503)")
     case .webPage: IncidentSign(alert: "breaker_open", line: "(html_answer)", sentence: "(html_answer)")
     case .oneReceipt:
-      IncidentSign(
-        command: "stats", line: "fails while others pass", sentence: "fails while others pass")
+      IncidentSign(command: "stats", line: "fails while others pass", sentence: "fails while others pass")
     case .missingApp:
       IncidentSign(command: "stats", line: "is not configured", sentence: "is not configured")
     case .disputed:

@@ -97,8 +97,7 @@ struct SwedbankSDK {
       return try request("PATCH", link, ["paymentorder": change])
     case .v3:
       let href = try operation("set-instrument", in: answer)
-      return try request(
-        "PATCH", backendURL + "patch", ["href": .string(href), "paymentorder": change])
+      return try request("PATCH", backendURL + "patch", ["href": .string(href), "paymentorder": change])
     }
   }
 

@@ -41,8 +41,7 @@ struct AppSiteAssociationFileTests {
 
   /// SC22.
   @Test func `Apps with the same rules share the new form and keep the old one each`() throws {
-    let file = AppSiteAssociation(
-      apps: [try app([first, second], ["/sdk-callback/*"], credentials: true)])
+    let file = AppSiteAssociation(apps: [try app([first, second], ["/sdk-callback/*"], credentials: true)])
     #expect(
       file.json.text
         == #"{"applinks":{"apps":[],"details":[{"appID":"TEAMID1234.com.example.first","#

@@ -33,8 +33,7 @@ private func decode(_ text: [UInt8], _ form: Base64.Form) -> [UInt8]? { Base64.d
         let bytes = [UInt8](repeating: byte, count: count)
         let (standard, url) = (Base64.encode(bytes), Base64.encodeURL(bytes))
         #expect(standard.utf8.count == (count + 2) / 3 * 4)
-        #expect(
-          standard.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "") == url)
+        #expect(standard.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "") == url)
         #expect(decode(standard, .standard) == bytes)
         #expect(decode(url, .url) == bytes)
       }

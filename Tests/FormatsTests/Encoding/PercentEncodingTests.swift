@@ -70,8 +70,7 @@ private func value(of name: String, in form: String) throws -> String? {
       let digits = String(byte, radix: 16, uppercase: true)
       let escape = "%" + (byte < 16 ? "0" : "") + digits
       #expect(PercentEncoding.encode(text) == (unreserved.contains(byte) ? text : escape))
-      #expect(
-        PercentEncoding.encode(text, keeping: .component) == (component.contains(byte) ? text : escape))
+      #expect(PercentEncoding.encode(text, keeping: .component) == (component.contains(byte) ? text : escape))
       #expect(decode(escape) == text)
     }
     #expect(PercentEncoding.encode("aé🧾 b") == "a%C3%A9%F0%9F%A7%BE%20b")

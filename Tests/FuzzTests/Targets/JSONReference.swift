@@ -181,8 +181,7 @@ private struct JSONGrammar {
       return unit
     }
     guard accept("u") else { return nil }
-    let digits = String(
-      scalars[position...].prefix(4).compactMap(Unicode.Scalar.init).map(Character.init))
+    let digits = String(scalars[position...].prefix(4).compactMap(Unicode.Scalar.init).map(Character.init))
     guard digits.count == 4, digits.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
     position += 4
     return UInt16(digits, radix: 16)

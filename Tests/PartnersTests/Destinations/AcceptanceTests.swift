@@ -104,8 +104,7 @@ struct AcceptanceTests {
   @Test("Other statuses keep their verdict with any body")
   func otherStatuses() {
     #expect(verdict(#"{"errors":["x"]}"#, status: 422) == .refused(.status(422)))
-    #expect(
-      verdict("<html>", type: "text/html", status: 502) == .retry(.status(502), retryAfter: nil))
+    #expect(verdict("<html>", type: "text/html", status: 502) == .retry(.status(502), retryAfter: nil))
     #expect(verdict(#"{"id":"imp"}"#, status: 403) == .misconfigured(.status(403)))
   }
 }

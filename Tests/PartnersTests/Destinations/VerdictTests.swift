@@ -147,8 +147,7 @@ struct RetryAfterTests {
   @Test(
     "Seconds and the three forms of dates are read; other values count as absent", arguments: rows)
   private func table(row: Row) {
-    #expect(
-      verdict(503, retryAfter: row.text) == .retry(.status(503), retryAfter: row.wait))
+    #expect(verdict(503, retryAfter: row.text) == .retry(.status(503), retryAfter: row.wait))
     #expect(
       verdict(429, retryAfter: row.text)
         == .coolDown(.status(429), for: row.wait ?? .seconds(600)))

@@ -68,8 +68,7 @@ struct WebhookDestinationTests {
     let key = PurchaseKey(processor: "stripe", type: "subscription", id: "sub_1")
     let purchase = Purchase(
       key: key, sessionID: "cs_1", customerID: "cus_1", prices: ["price_1"], happenedAt: now, createdAt: now)
-    let announcement = ClaimAnnouncement(
-      claim: claim, token: token, receiptID: "rcp_1", purchase: purchase)
+    let announcement = ClaimAnnouncement(claim: claim, token: token, receiptID: "rcp_1", purchase: purchase)
     let message = try #require(
       try destination().announcement(of: announcement, url: "https://pay.example/c", sentAt: now))
     #expect(

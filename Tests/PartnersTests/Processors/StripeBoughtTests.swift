@@ -61,8 +61,7 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
 
   @Test("A subscription whose invoice is sent is a promise", arguments: ["active", "trialing"])
   func sentInvoice(status: String) throws {
-    let sent = object(
-      activeSubscription, ("status", .string(status)), ("collection_method", "send_invoice"))
+    let sent = object(activeSubscription, ("status", .string(status)), ("collection_method", "send_invoice"))
     #expect(try report(event(created, sent)).observations == .firstPaymentDue)
     let charged = object(sent, ("collection_method", "charge_automatically"))
     #expect(try report(event(created, charged)).observations == .began)
@@ -165,8 +164,7 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
       ("v1.customer.created", "customer"), ("v1.customer.updated", "customer"),
     ] as [(JSONValue, String)])
   func named(type: JSONValue, object: String) throws {
-    let key = PurchaseKey(
-      processor: "stripe", type: PurchaseKey.ObjectType(object), id: "x_1")
+    let key = PurchaseKey(processor: "stripe", type: PurchaseKey.ObjectType(object), id: "x_1")
     #expect(
       try Self.content(Self.thin(type, "x_1")) == .fetchFirst(key, sessionID: nil, isWorthKeeping: true))
     #expect(try Self.content(Self.thin(type, "x_1"), fetches: false) == .nothing(.unparsed))
@@ -317,11 +315,9 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
   func sessionOfSale() throws {
     var settings = StripeSettings()
     settings.sells = StripeSelection(paymentLinks: ["plink_1"])
-    let queries = try #require(
-      try StripeProcessor(settings, webhookSecrets: [], apiKey: "rk_1").queries)
+    let queries = try #require(try StripeProcessor(settings, webhookSecrets: [], apiKey: "rk_1").queries)
     let targets = queries.lookups(of: subscription("sub_1"), sessionID: nil, lacking: .price).map(\.target)
-    #expect(
-      targets == ["/v1/subscriptions/sub_1", "/v1/checkout/sessions?limit=1&subscription=sub_1"])
+    #expect(targets == ["/v1/subscriptions/sub_1", "/v1/checkout/sessions?limit=1&subscription=sub_1"])
     #expect(queries.lookups(of: subscription("sub_1"), sessionID: nil, lacking: .user).count == 1)
     func seen(_ sessions: [JSONValue]) -> Observations? {
       let list: JSONValue = ["object": "list", "data": .array(sessions)]

@@ -62,8 +62,7 @@ import Testing
           """.utf8))
     }
     let line = "{\"description\": \"1 × Premium (at €49.99 / year)\"}"
-    #expect(
-      invoice("subscription_create", line) == PurchaseSummary(item: "1 × Premium (at €49.99 / year)"))
+    #expect(invoice("subscription_create", line) == PurchaseSummary(item: "1 × Premium (at €49.99 / year)"))
     #expect(invoice("subscription_create", "\(line), \(line)")?.item == nil, "not all of it would be named")
     #expect(invoice("subscription_create", "{}")?.item == nil)
     #expect(invoice("subscription_cycle", line) == nil, "a renewal is not of the checkout")

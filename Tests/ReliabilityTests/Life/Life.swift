@@ -13,11 +13,8 @@ import TestSupport
 final class Life {
   static let start = Timestamp(unixMilliseconds: 1_800_000_000_000)
   static let rules: [AppSlug: AppRules] = [
-    "ios": AppRules(
-      join: JoinPolicy(), processors: .askedStripe, compose: compose),
-    "held": AppRules(
-      join: JoinPolicy(withoutContext: .hold), processors: .stripe,
-      compose: compose),
+    "ios": AppRules(join: JoinPolicy(), processors: .askedStripe, compose: compose),
+    "held": AppRules(join: JoinPolicy(withoutContext: .hold), processors: .stripe, compose: compose),
   ]
 
   /// The kinds of steps.

@@ -44,8 +44,7 @@ struct NewerSchemaTests {
     // The test program is in the same folder.
     let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     let path = URL(filePath: own).deletingLastPathComponent().appending(component: program).path
-    let run = try ShellRun(
-      [path, "--config", directory.appending(path: "receiptd.json5").path] + arguments)
+    let run = try ShellRun([path, "--config", directory.appending(path: "receiptd.json5").path] + arguments)
     return (run.code, run.output)
   }
 

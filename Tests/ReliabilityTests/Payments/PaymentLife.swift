@@ -22,9 +22,7 @@ final class PaymentLife {
       CommitterWorker(core.committer) { [unowned self] in
         crowd.noteCommit()
       },
-      AskingWorker(
-        world.clock, world.deliveryNetwork,
-        DispatcherRun(core.dispatcher, reader: try reader())),
+      AskingWorker(world.clock, world.deliveryNetwork, DispatcherRun(core.dispatcher, reader: try reader())),
       HousekeeperWorker(world.clock, core) { world.clockSetAt },
     ]
     if let lookups = core.lookupWorker {
@@ -33,13 +31,9 @@ final class PaymentLife {
     }
     if let requests = core.backendWorker, let captures = core.captureWorker {
       all.append(
-        AskingWorker(
-          world.clock, world.requestNetwork,
-          BackendWorkerRun(requests, reader: try reader())))
+        AskingWorker(world.clock, world.requestNetwork, BackendWorkerRun(requests, reader: try reader())))
       all.append(
-        AskingWorker(
-          world.clock, world.captureNetwork,
-          CaptureWorkerRun(captures, reader: try reader())))
+        AskingWorker(world.clock, world.captureNetwork, CaptureWorkerRun(captures, reader: try reader())))
     }
     crowd = WorkerCrowd(world, all)
   }

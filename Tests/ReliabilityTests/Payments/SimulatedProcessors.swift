@@ -40,8 +40,7 @@ final class SimulatedProcessors: SimulatedServer {
       let settings = SandboxAfterpaySettings(merchantID: Self.merchant, secret: Self.secret)
       state.accounts[app] = Accounts(
         swedbank: SandboxSwedbankAccount(base: Self.base("swedbank", app), token: Self.token, seed: seed),
-        afterpay: SandboxAfterpayAccount(
-          base: Self.base("afterpay", app), settings: settings, seed: seed))
+        afterpay: SandboxAfterpayAccount(base: Self.base("afterpay", app), settings: settings, seed: seed))
     }
     self.state = Monitor(state)
   }

@@ -96,8 +96,7 @@ struct PowerLossTrace {
         watch.seen += 1
         guard (watch.seen + number) % stride == 0 else { return }
         let crashed = disk.afterCrash(random: &watch.random)
-        watch.points.append(
-          Point(number: watch.seen, operation: operation, disk: crashed, page: ledger.page))
+        watch.points.append(Point(number: watch.seen, operation: operation, disk: crashed, page: ledger.page))
       }
     }
     defer { disk.watch(nil) }
@@ -143,8 +142,7 @@ struct PowerLossTrace {
         watch?.seen += 1
         guard var inner = watch, inner.seen % 3 == 1 else { return }
         let crashed = disk.afterCrash(random: &inner.random)
-        inner.points.append(
-          Point(number: inner.seen, operation: operation, disk: crashed, page: ledger.page))
+        inner.points.append(Point(number: inner.seen, operation: operation, disk: crashed, page: ledger.page))
         watch = inner
       }
     }

@@ -143,8 +143,7 @@ final class SimulatedStripe: SimulatedServer {
       fate.isHonest && String(decoding: result.body.prefix(100), as: UTF8.self).contains(Self.end)
     let isOrderly = result.failure == nil && [200, 400, 404].contains(result.status)
     return SimulatedAnswer(after: after, result: result) { [state] in
-      let received = LookupAnswer(
-        number: number, at: now + after, isOrderly: isOrderly, endsList: endsList)
+      let received = LookupAnswer(number: number, at: now + after, isOrderly: isOrderly, endsList: endsList)
       state.withLock { $0.answers.append(received) }
     }
   }

@@ -182,8 +182,7 @@ extension SimulatedWorld {
     guard let processor = core.apps.current[app]?.processors["stripe"] else { return }
     let body = events[number][index].body
     let moment = Timestamp(unixMilliseconds: wall)
-    let command = IngestEvent(
-      processor.read(body, now: moment), app: app, processor: "stripe", body: body)
+    let command = IngestEvent(processor.read(body, now: moment), app: app, processor: "stripe", body: body)
     let mailbox = mailbox
     unanswered.append(.send(story: number, event: index, attempts: attempts))
     let isQueued = submit(command, of: app, core) { result in

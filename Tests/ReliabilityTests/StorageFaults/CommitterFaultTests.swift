@@ -183,8 +183,7 @@ import Testing
     let cutoff = Timestamp(unixMilliseconds: .max)
     var row: Int64? = 0
     while let after = row {
-      let outcome = try guest.apply(
-        Retain(table: .contexts, cutoff: cutoff, afterRow: after), now: cutoff)
+      let outcome = try guest.apply(Retain(table: .contexts, cutoff: cutoff, afterRow: after), now: cutoff)
       row = outcome.nextRow
     }
     bed.giveUpReserve()

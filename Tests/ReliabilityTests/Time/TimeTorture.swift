@@ -41,8 +41,7 @@ import Testing
   }
 
   private static func states(_ world: SimulatedWorld) throws -> [String] {
-    let connection = try Connection(
-      path: world.disk.path(), mode: .readOnly, busyTimeout: .zero)
+    let connection = try Connection(path: world.disk.path(), mode: .readOnly, busyTimeout: .zero)
     return try connection.prepare("SELECT DISTINCT state FROM purchases").all { row throws(SQLiteError) in
       try row.text(0)
     }

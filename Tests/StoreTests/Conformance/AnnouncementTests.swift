@@ -60,8 +60,7 @@ struct AnnouncementTests {
     try buy()
     let announcement = try #require(try begin())
     #expect(try due() == [])
-    #expect(
-      try store.reader.nextAnnouncement(of: "ios", after: store.now) == store.now + .seconds(70))
+    #expect(try store.reader.nextAnnouncement(of: "ios", after: store.now) == store.now + .seconds(70))
     try end(announcement, .accepted)
     store.advance(day)
     #expect(try due() == [])

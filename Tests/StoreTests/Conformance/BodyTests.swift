@@ -201,8 +201,7 @@ struct BodyTests {
     try store.apply(Self.command(loose.id, loose.body))
     let rows = try store.reader.purchases(ofUser: "user-jane", limit: 10).map(\.row)
     try store.apply(ForgetPurchases(rows: rows, cancelsOpen: true))
-    try store.apply(
-      ForgetEvents(rows: [try #require(try store.reader.row(ofEvent: loose.id, app: nil))]))
+    try store.apply(ForgetEvents(rows: [try #require(try store.reader.row(ofEvent: loose.id, app: nil))]))
     #expect(try store.integer("SELECT count(*) FROM events WHERE dictionary IS NULL") == 2)
     #expect(try store.integer("SELECT sum(length(body)) FROM events") == 0)
     #expect(try store.apply(event) == .repeated)

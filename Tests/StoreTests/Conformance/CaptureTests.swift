@@ -22,8 +22,7 @@ struct CaptureTests {
   }
 
   private func order(_ n: String = "1", by user: UserID = "u1") throws -> OrderCapture.Outcome {
-    try store.apply(
-      OrderCapture(app: "ios", CaptureOrder(key: Said.payKey(n), user: user, grantID: "GRG_1")))
+    try store.apply(OrderCapture(app: "ios", CaptureOrder(key: Said.payKey(n), user: user, grantID: "GRG_1")))
   }
 
   private func begun() throws -> OpenCapture {

@@ -99,8 +99,7 @@ struct DestinationExclusionTests {
     try sell(store)
     let sent = try store.receipt(0).body
     store.writer.use(rules: rules(excluded(to: nil)))
-    try end(
-      store, isDelivered ? .delivered(importID: nil) : .failed(.status(422)), sent: sent)
+    try end(store, isDelivered ? .delivered(importID: nil) : .failed(.status(422)), sent: sent)
     #expect(try store.receipt(0).state == (isDelivered ? .delivered : .pending))
     try store.reload(rules(excluded(to: nil)))
     #expect(try store.receipt(0).state == (isDelivered ? .delivered : .waiting))

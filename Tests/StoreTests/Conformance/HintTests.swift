@@ -8,8 +8,7 @@ import Testing
 
 private let ios = AppProcessor("ios", "stripe")
 private let asking: [AppSlug: AppRules] = [
-  "ios": AppRules(
-    join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
+  "ios": AppRules(join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
 ]
 private let key = PurchaseKey(type: .checkoutSession, id: "cs_1")
 
@@ -244,8 +243,7 @@ struct HintTests {
   func customer() throws {
     try store.ingest(Said.completed(user: nil, prices: ["price_1"]))
     let names = [NamedUser(id: "u20", source: .customerMetadata, standing: .counts)]
-    let facts = CustomerFacts(
-      customerID: "cus_1", names: names, areOfCustomer: true, happenedAt: store.now)
+    let facts = CustomerFacts(customerID: "cus_1", names: names, areOfCustomer: true, happenedAt: store.now)
     try ingestInvoice(.customer(facts))
     #expect(try store.only().purchase.userID == "u20")
     #expect(try outcome() == "noted")

@@ -58,8 +58,7 @@ struct InvariantTests {
   /// A receipt that is due with a context, one that waits for its price and has a lookup, and a job.
   private func store() throws -> TestStore {
     let rules: [AppSlug: AppRules] = [
-      "ios": AppRules(
-        join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
+      "ios": AppRules(join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
     ]
     let store = try TestStore(rules: rules)
     try store.post(user: "u1")

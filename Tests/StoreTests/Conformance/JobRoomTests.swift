@@ -85,9 +85,7 @@ struct JobRoomTests {
     try Self.pause(jobs)
     #expect(try jobs.run(job).count(.planned) == 12, "they wait for their app")
 
-    let web = AppRules(
-      join: JoinPolicy(), processors: .stripe, replayWindow: 5,
-      compose: TestStore.compose)
+    let web = AppRules(join: JoinPolicy(), processors: .stripe, replayWindow: 5, compose: TestStore.compose)
     jobs.store.writer.use(rules: ["web": web])
     jobs.windows = ["web": 5]
     let running = try jobs.run(job)

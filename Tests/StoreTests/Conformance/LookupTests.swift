@@ -9,8 +9,7 @@ import Testing
 private let ios = AppProcessor("ios", "stripe")
 
 private let asking: [AppSlug: AppRules] = [
-  "ios": AppRules(
-    join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
+  "ios": AppRules(join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
 ]
 
 /// Stripe's answer about the subscription `n`.
@@ -130,16 +129,14 @@ struct LookupTests {
   @Test("The pauses grow, and an object that the processor does not know is looked up hours later")
   func schedule() {
     let pauses = (1...7).map { Lookup.pause(attempts: $0, isUnknown: false).milliseconds }
-    #expect(
-      pauses == [10 * second, minute, 10 * minute, hour, 6 * hour, 6 * hour, 6 * hour], "\(pauses)")
+    #expect(pauses == [10 * second, minute, 10 * minute, hour, 6 * hour, 6 * hour, 6 * hour], "\(pauses)")
     #expect(Lookup.pause(attempts: 1, isUnknown: true) == .hours(6))
     #expect(Lookup.firstPause(JoinPolicy(), for: .price) == .milliseconds(1500))
     // Well before the context's own price would be used.
     #expect(
       Lookup.firstPause(JoinPolicy(waitForProcessorPrice: .seconds(1)), for: .price) == .milliseconds(250))
     #expect(Lookup.rest(failures: 1, retryAfter: .seconds(5)) == .seconds(5))
-    #expect(
-      (1...20).map { Lookup.rest(failures: $0, retryAfter: nil) }.max() == .seconds(60))
+    #expect((1...20).map { Lookup.rest(failures: $0, retryAfter: nil) }.max() == .seconds(60))
   }
 
   @Test("Events and answers in any order, and twice, make the same receipt (R2)")

@@ -228,8 +228,7 @@ struct NamedContextTests {
   @Test("What was sent after all is not looked up any more")
   func lookupOfSent() throws {
     let asking: [AppSlug: AppRules] = [
-      "ios": AppRules(
-        join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
+      "ios": AppRules(join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
     ]
     let store = try TestStore(rules: asking)
     let named = try store.post("named", price: "price_1")

@@ -61,8 +61,7 @@ struct PauseTests {
     let store = jobs.store
     let id = try jobs.purchase("1", .failed(.status(422)), status: 422)
     let other = try store.engine.openWriter(rules: TestStore.rules, random: SeededGenerator(seed: 9))
-    _ = try other.apply(
-      PauseApp(app: "ios", for: .seconds(60), actor: "ann", reason: nil), now: store.now)
+    _ = try other.apply(PauseApp(app: "ios", for: .seconds(60), actor: "ann", reason: nil), now: store.now)
     store.advance(hour)
     #expect(try store.apply(ReplayReceipt(id: id, force: false, dueAt: store.now)) == .done)
     #expect(try Self.pausedBase(store, "1") == .seconds(60))

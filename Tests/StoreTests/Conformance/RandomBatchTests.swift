@@ -135,8 +135,7 @@ struct RandomBatchTests {
     if choice == 11 { return .payment(app, reports.payment(contexts, now: now)) }
     let isRepeated = Int.random(in: 0..<10, using: &random) == 0
     let id = isRepeated ? "evt_again" : EventID("evt_\(UInt64.random(in: 0 ... .max, using: &random))")
-    return .event(
-      app, reports.event(contexts, now: now), id, keep: Int.random(in: 0..<6, using: &random) > 0)
+    return .event(app, reports.event(contexts, now: now), id, keep: Int.random(in: 0..<6, using: &random) > 0)
   }
 
   /// All rows, without the numbers that differ between stores.

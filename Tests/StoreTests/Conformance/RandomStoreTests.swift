@@ -102,8 +102,7 @@ struct RandomStoreTests {
       let found =
         try happening.store.reader.contradictions()
         + faults.filter { try happening.store.integer($0.sql) != 0 }.map(\.name)
-        + memory.faults(
-          in: try happening.store.receipts(), sent: happening.sent, forced: happening.forced)
+        + memory.faults(in: try happening.store.receipts(), sent: happening.sent, forced: happening.forced)
         + happening.strangers(in: try happening.store.receipts())
       try #require(found == [], "seed \(seed), step \(step): \(happening.last)")
     }

@@ -97,9 +97,7 @@ struct RepeatedNumberTests {
     try lost.apply(SaveCapture(open.reference, failures: 9, retryAt: lost.after(day)))
     #expect(try lost.reader.openCaptures(of: Self.place).map(\.failures) == [9])
     let job = try lost.apply(StartJob(JobRequest(source: .ids(count: 1), actor: "ann")))
-    _ = try lost.apply(
-      ExtendJob(job: job.id, from: nil, to: nil, receipts: [record.receiptID], isLast: true))
-    #expect(
-      try lost.integer("SELECT purchase_row FROM job_receipts") == record.rowID.number)
+    _ = try lost.apply(ExtendJob(job: job.id, from: nil, to: nil, receipts: [record.receiptID], isLast: true))
+    #expect(try lost.integer("SELECT purchase_row FROM job_receipts") == record.rowID.number)
   }
 }

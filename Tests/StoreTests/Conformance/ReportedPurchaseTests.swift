@@ -117,8 +117,7 @@ struct ReportedPurchaseTests {
     try store.apply(command(at: store))
     let id = try store.only().receiptID
     try deliver(store, id)
-    #expect(
-      try store.apply(CorrectReceipt(id: id, userID: "u2", priceID: nil, contextID: nil)) == .done)
+    #expect(try store.apply(CorrectReceipt(id: id, userID: "u2", priceID: nil, contextID: nil)) == .done)
     #expect(try store.apply(command(at: store)) == .otherUser)
     guard case .repeated(let stored) = try store.apply(command(user: "u2", at: store)) else {
       Issue.record("the correction's user was refused")

@@ -33,8 +33,7 @@ struct ReprocessTests {
   @Test("An event that asks for a fetch does not bring back a purchase that retention deleted (R3)")
   func isNotFetched() throws {
     let store = try TestStore(rules: [
-      "ios": AppRules(
-        join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
+      "ios": AppRules(join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
     ])
     let said = Said.completed(prices: ["price_1"])
     try store.ingest(said)

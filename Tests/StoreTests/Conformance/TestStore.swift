@@ -31,12 +31,9 @@ final class TestStore {
     let deliver = JoinPolicy(settle: settle, settleCustomer: settle)
     let hold = JoinPolicy(settle: settle, settleCustomer: settle, withoutContext: .hold)
     return [
-      "ios": AppRules(
-        join: deliver, processors: .several, compose: compose),
-      "web": AppRules(
-        join: deliver, processors: .stripe, compose: compose),
-      "held": AppRules(
-        join: hold, processors: .stripe, compose: compose),
+      "ios": AppRules(join: deliver, processors: .several, compose: compose),
+      "web": AppRules(join: deliver, processors: .stripe, compose: compose),
+      "held": AppRules(join: hold, processors: .stripe, compose: compose),
     ]
   }
 
@@ -89,8 +86,7 @@ final class TestStore {
     let random = SeededGenerator(seed: random.next())
     if let record {
       let connection = RecordingConnection(try TestEngine.current.connect(folder), record)
-      writer = try StoreWriter(
-        StoreConnection(connection), rules: rules, random: random, upkeep: NoUpkeep())
+      writer = try StoreWriter(StoreConnection(connection), rules: rules, random: random, upkeep: NoUpkeep())
     } else {
       writer = try engine.openWriter(rules: rules, random: random)
     }

@@ -209,8 +209,7 @@ struct TwoDestinationsTests {
   @Test("An erasure of the user erases both")
   func erasure() throws {
     let store = try sold()
-    let outcome = try store.apply(
-      ForgetPurchases(rows: [store.receipts()[0].rowID], cancelsOpen: true))
+    let outcome = try store.apply(ForgetPurchases(rows: [store.receipts()[0].rowID], cancelsOpen: true))
     #expect(outcome.receipts == 2)
     #expect(outcome.cancelled == 2)
     #expect(try store.receipts().allSatisfy { $0.purchase.isErased && $0.receipt?.body == nil })

@@ -174,8 +174,7 @@ struct WaitTests {
     #expect(try store.status(app: "ios") == "pending: u1 subscription sub_other price_1 -")
     #expect(try store.reader.counts().first { $0.app == "held" }?.state == .waiting)
     store.writer.use(rules: [
-      "held": AppRules(
-        join: JoinPolicy(), processors: .stripe, compose: TestStore.compose)
+      "held": AppRules(join: JoinPolicy(), processors: .stripe, compose: TestStore.compose)
     ])
     let startedAt = store.now
     var (place, slices): (ReconsiderReceipts.Place?, Int) = (nil, 0)

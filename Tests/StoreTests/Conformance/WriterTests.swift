@@ -145,8 +145,7 @@ struct WriterTests {
   }
 
   private static let asking: [AppSlug: AppRules] = [
-    "ios": AppRules(
-      join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
+    "ios": AppRules(join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
   ]
 
   @Test("A command that fails alone gets its error and stores nothing")

@@ -27,8 +27,7 @@ struct LeasePlanTests {
 
     mutating func step(_ me: Int64) -> Bool {
       let all = members.reduce(into: [:]) { $0[$1] = wanted[$1] ?? Set(rows.map(\.name)) }
-      let plan = LeasePlan(
-        of: me, members: all, rows: rows, isFree: isFree, isPatient: { _ in isPatient })
+      let plan = LeasePlan(of: me, members: all, rows: rows, isFree: isFree, isPatient: { _ in isPatient })
       for row in plan.acquired {
         guard let index = rows.firstIndex(of: row) else { continue }
         #expect(isFree(rows[index]))

@@ -9,8 +9,7 @@ extension QueryPlanTests {
   func joins() throws {
     let store = try TestStore()
     let joins = try plan(of: StoreReader.joinsSQL, sqlite(store.reader))
-    #expect(
-      joins.first == "SEARCH join_counts USING PRIMARY KEY (app=? AND hour>? AND hour<?)", "\(joins)")
+    #expect(joins.first == "SEARCH join_counts USING PRIMARY KEY (app=? AND hour>? AND hour<?)", "\(joins)")
     let unclaimed = try plan(of: StoreReader.unclaimedSQL, sqlite(store.reader))
     #expect(
       unclaimed.contains { $0.hasPrefix("SEARCH contexts USING COVERING INDEX contexts_by_app (app=?") },

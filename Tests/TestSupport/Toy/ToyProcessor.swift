@@ -112,8 +112,7 @@ struct ToyQueries: ProcessorQueries {
     let words = String(decoding: body, as: UTF8.self).split(separator: " ").map(String.init)
     guard words.count == 4, words[1] == key.id.text else { return nil }
     let observations: Observations = words[0] == "paid" ? .paid : words[0] == "closed" ? .closed : []
-    return ToyProcessor.report(
-      key.id.text, observations, user: words[2], price: words[3], now: now)
+    return ToyProcessor.report(key.id.text, observations, user: words[2], price: words[3], now: now)
   }
 
   /// `never started`

@@ -190,8 +190,7 @@ extension SandboxAfterpayAccount {
   private func outcome(
     _ checkout: SandboxAfterpayCheckout, _ payment: SandboxAfterpayCheckout.Payment, note: String
   ) -> SandboxOutcome {
-    SandboxOutcome(
-      payment.isApproved ? 201 : settings.declineStatus, checkout.resource(payment), note: note)
+    SandboxOutcome(payment.isApproved ? 201 : settings.declineStatus, checkout.resource(payment), note: note)
   }
 
   /// - Parameter name: `token:…` or a payment's id.

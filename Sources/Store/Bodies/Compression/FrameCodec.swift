@@ -88,8 +88,7 @@ internal import Platform
     let room = Int(size)
     var isDone = false
     let text = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
-      let written = unsafe ZSTD_decompressDCtx(
-        context.pointer, buffer.baseAddress, room, frame, frame.count)
+      let written = unsafe ZSTD_decompressDCtx(context.pointer, buffer.baseAddress, room, frame, frame.count)
       // An error code is larger than any size.
       isDone = written == room
       count = isDone ? room : 0

@@ -56,8 +56,7 @@ final class PostgresKeys: KeyIndex {
       PostgresCommand(
         "SELECT key, row FROM keys WHERE key BETWEEN $1 AND $2",
         [.integer(numbers.lowerBound), .integer(numbers.upperBound)]))
-    return Set(
-      (0..<result.count).map { KeyedRow(number: result.integer($0, 0), row: result.integer($0, 1)) })
+    return Set((0..<result.count).map { KeyedRow(number: result.integer($0, 0), row: result.integer($0, 1)) })
   }
 
   /// Reads the newest rows of each key.

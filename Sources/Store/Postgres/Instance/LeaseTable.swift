@@ -93,11 +93,9 @@ struct LeaseTable {
       time: state.integer(0, 0), leases: rows,
       beats: (0..<beats.count).reduce(into: [:]) { $0[beats.integer($1, 0)] = beats.integer($1, 1) },
       apps: (0..<instances.count).reduce(into: [:]) { found, row in
-        found[instances.integer(row, 0)] = Set(
-          instances.text(row, 1).split(separator: " ").map(String.init))
+        found[instances.integer(row, 0)] = Set(instances.text(row, 1).split(separator: " ").map(String.init))
       },
-      renewed: Set(
-        rows.filter { isRenewal && $0.owner == me && held[$0.name] == $0.epoch }.map(\.name)))
+      renewed: Set(rows.filter { isRenewal && $0.owner == me && held[$0.name] == $0.epoch }.map(\.name)))
   }
 
   private static func write(_ report: InstanceReport, of me: Int64) -> PostgresCommand {

@@ -36,8 +36,7 @@ final class KeyTables {
     appending = late("INSERT INTO key_tail (number, entries) VALUES (?1, ?2)")
     findingLast = late("SELECT coalesce(max(number), 0) FROM key_tail")
     readingTail = late("SELECT number, entries FROM key_tail WHERE number > ?1 ORDER BY number")
-    trimming = late(
-      "DELETE FROM key_tail WHERE number <= ?1 AND number < (SELECT max(number) FROM key_tail)")
+    trimming = late("DELETE FROM key_tail WHERE number <= ?1 AND number < (SELECT max(number) FROM key_tail)")
     changingTail = late("UPDATE key_tail SET entries = ?2 WHERE number = ?1")
   }
 

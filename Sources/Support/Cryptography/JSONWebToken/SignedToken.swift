@@ -30,8 +30,7 @@ public struct SignedToken: Sendable, Equatable {
   /// - Throws: `malformed`. `TokenRules` decides whether the algorithm is accepted.
   public init(parsing bytes: [UInt8]) throws(TokenRefusal) {
     guard bytes.count <= Self.bytesMax else { throw .malformed }
-    let parts = bytes.split(
-      separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+    let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
     let decoded = parts.map { Base64.decode($0.span, .url) }
     guard parts.count == 3, let header = decoded[0], let payload = decoded[1], let signature = decoded[2],
       !payload.isEmpty

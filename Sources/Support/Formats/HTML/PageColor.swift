@@ -65,8 +65,7 @@ public struct PageColor: Sendable, Equatable {
     func mix(_ one: UInt8, _ two: UInt8) -> UInt8 {
       UInt8((Double(one) * (1 - share) + Double(two) * share).rounded())
     }
-    return PageColor(
-      red: mix(red, other.red), green: mix(green, other.green), blue: mix(blue, other.blue))
+    return PageColor(red: mix(red, other.red), green: mix(green, other.green), blue: mix(blue, other.blue))
   }
 }
 

@@ -84,8 +84,7 @@ struct SwedbankResourceTests {
     let escaped = "\\u006d" + token.dropFirst()
     let encoded = "%6D" + token.dropFirst()
     let body =
-      Array(
-        #"{"paymentOrder":{"id":"\#(SwedbankHarness.order)","urls":{"callbackUrl":"\#(url)"},"#.utf8)
+      Array(#"{"paymentOrder":{"id":"\#(SwedbankHarness.order)","urls":{"callbackUrl":"\#(url)"},"#.utf8)
       + Array(#""note":"by \#(escaped)!","#.utf8)
       + Array(#""href":"https://x.example/\#(encoded)/a","token":"\#(token)"}}"#.utf8)
     for (path, request) in [

@@ -114,8 +114,7 @@ struct SwedbankStartTests {
     var harness = try SwedbankHarness()
     harness.contexts["ctx_1"] = "u1"
     harness.script = [.json(201, Samples.createdV3)]
-    _ = try harness.send(
-      "POST", "paymentorders", SwedbankSamples.json(Samples.orderV3), contextID: "ctx_1")
+    _ = try harness.send("POST", "paymentorders", SwedbankSamples.json(Samples.orderV3), contextID: "ctx_1")
     let report = PurchaseReport(
       key: SwedbankHarness.key(SwedbankHarness.order), observations: .started, prices: ["item987"],
       startedBy: "u1", startedIn: "ctx_1",

@@ -45,8 +45,7 @@ public struct AssetLinks: Sendable, Equatable {
     }
     let sharing = Set(statements.filter(\.getsLoginCredentials).map(\.package))
     self.statements = packages.map {
-      Statement(
-        package: $0, fingerprints: fingerprints[$0] ?? [], getsLoginCredentials: sharing.contains($0))
+      Statement(package: $0, fingerprints: fingerprints[$0] ?? [], getsLoginCredentials: sharing.contains($0))
     }
   }
 
