@@ -158,17 +158,6 @@ import Testing
     }
   }
 
-  /// Serves configured answers, such as files or a redirect.
-  private final class Host: RequestHandler {
-    let answers = Monitor<[String: Response]>([:])
-
-    func admit(_ head: RequestHead) -> Admission {
-      .answer(answers.withLock { $0[head.path] } ?? Response(status: 404))
-    }
-    func handle(_ request: Request, _ responder: Responder) {}
-    func response(to rejection: Rejection, head: RequestHead?) -> Response { Response(status: 500) }
-  }
-
   @Test func `The files that a host serves are compared with the configuration`() throws {
     StandardStream.ignoreBrokenPipes()
     let host = Host()

@@ -3,6 +3,7 @@
 import Domain
 import Formats
 import FoundationEssentials
+import HTTPServer
 import Platform
 import SQLiteStore
 import Store
@@ -51,6 +52,17 @@ final class ManualClock: Clock {
   var monotonic: MonotonicInstant { MonotonicInstant(nanoseconds: wallMilliseconds * 1_000_000) }
   var now: Timestamp { Timestamp(unixMilliseconds: wallMilliseconds) }
   func advance(_ duration: Duration) { milliseconds.withLock { $0 += duration.milliseconds } }
+}
+
+/// Serves one answer for each path, such as a file or a redirect.
+final class Host: RequestHandler {
+  let answers = Monitor<[String: Response]>([:])
+
+  func admit(_ head: RequestHead) -> Admission {
+    .answer(answers.withLock { $0[head.path] } ?? Response(status: 404))
+  }
+  func handle(_ request: Request, _ responder: Responder) {}
+  func response(to rejection: Rejection, head: RequestHead?) -> Response { Response(status: 500) }
 }
 
 /// One thread.

@@ -106,17 +106,6 @@ import Testing
     try DoctorPage(harness, "--local", "--only", "webhooks").expect(.ok, .webhooks, "the last event")
   }
 
-  /// Serves one answer for each path.
-  private final class Host: RequestHandler {
-    let answers = Monitor<[String: Response]>([:])
-
-    func admit(_ head: RequestHead) -> Admission {
-      .answer(answers.withLock { $0[head.path] } ?? Response(status: 404))
-    }
-    func handle(_ request: Request, _ responder: Responder) {}
-    func response(to rejection: Rejection, head: RequestHead?) -> Response { Response(status: 500) }
-  }
-
   @Test("The public address leads to this receiptd, or shows who answers there")
   func address() throws {
     let host = Host()

@@ -5,20 +5,6 @@ import Testing
 @testable import Terminal
 
 @Suite struct OutputTests {
-  /// Collects the output of a channel.
-  private final class Record: Sendable {
-    private let bytes = Monitor<[UInt8]>([])
-    var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
-    func add(_ more: [UInt8]) { bytes.withLock { $0 += more } }
-  }
-
-  private final class ManualClock: Clock {
-    private let milliseconds = Monitor<Int64>(0)
-    var wallMilliseconds: Int64 { milliseconds.withLock { $0 } }
-    var monotonic: MonotonicInstant { MonotonicInstant(nanoseconds: wallMilliseconds * 1_000_000) }
-    func advance(_ more: Int64) { milliseconds.withLock { $0 += more } }
-  }
-
   private static func channel(_ record: Record, isTerminal: Bool = false, columns: Int? = nil)
     -> OutputChannel
   {
@@ -136,7 +122,7 @@ import Testing
     for done in 0...9 {
       bar.update(done: done)
       silent.update(done: done)
-      clock.advance(50)
+      clock.advance(.milliseconds(50))
     }
     bar.finish()
     silent.finish()

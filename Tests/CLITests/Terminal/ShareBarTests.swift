@@ -1,24 +1,10 @@
 // The bar of work in several parts.
 
-import Platform
 import Testing
 
 @testable import Terminal
 
 @Suite("The bar of several parts") struct ShareBarTests {
-  private final class Screen: Sendable {
-    private let bytes = Monitor<[UInt8]>([])
-    var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
-    func add(_ more: [UInt8]) { bytes.withLock { $0 += more } }
-  }
-
-  private final class StepClock: Clock {
-    private let milliseconds = Monitor<Int64>(0)
-    var wallMilliseconds: Int64 { milliseconds.withLock { $0 } }
-    var monotonic: MonotonicInstant { MonotonicInstant(nanoseconds: wallMilliseconds * 1_000_000) }
-    func advance(_ step: Int64) { milliseconds.withLock { $0 += step } }
-  }
-
   @Test("It shows label, share and the time that is left, within the width")
   func text() {
     #expect(
@@ -35,12 +21,12 @@ import Testing
 
   @Test("It never goes back, is drawn ten times a second at most, and ends at 100 %")
   func drawing() {
-    let (screen, clock) = (Screen(), StepClock())
+    let (screen, clock) = (Record(), ManualClock())
     let channel = OutputChannel(isTerminal: true, size: { (80, 24) }) { screen.add($0) }
     var bar = ShareBar(on: channel, clock: clock)
     for share in [0.5, 0.2, 0.3, 0.6] {
       bar.update("copying", share: share)
-      clock.advance(50)
+      clock.advance(.milliseconds(50))
     }
     #expect(screen.text.matches(of: /(\d+) %/).map { $0.output.1 } == ["50", "50"])
     bar.clear()
@@ -51,7 +37,7 @@ import Testing
 
   @Test("Nothing is drawn where there is no terminal")
   func pipe() {
-    let screen = Screen()
+    let screen = Record()
     var bar = ShareBar(on: OutputChannel(isTerminal: false) { screen.add($0) })
     bar.update("copying", share: 0.5)
     bar.clear()
