@@ -12,7 +12,7 @@ internal import Platform
 /// closed at any time. The calls and the seed alone determine the outcome.
 public final class SimulatedDisk: Sendable {
   /// The operations of a disk. The n-th of each kind can be made to fail, and each kind is counted.
-  public enum Operation: Int, Sendable, CaseIterable {
+  public enum Operation: Sendable {
     case open, read, write, sync, truncate, fileSize, lock, memoryMap, memoryLock, delete, access
   }
 
@@ -126,11 +126,6 @@ public final class SimulatedDisk: Sendable {
 
   /// The number of bytes in all files.
   public var usedBytes: Int { volume.monitor.withLock { $0.usedBytes } }
-
-  /// The number of operations of a kind, failed ones included.
-  public func count(of operation: Operation) -> Int {
-    volume.monitor.withLock { $0.counts[operation.rawValue] }
-  }
 
   /// The number of operations that failed by request, or for lack of space.
   public var faultsInjected: Int { volume.monitor.withLock { $0.faultsInjected } }

@@ -68,7 +68,6 @@ struct VolumeState: @unchecked Sendable {
   var faults: [Fault] = []
   var capacity: Int?
   var isReadOnly = false
-  private(set) var counts = [Int](repeating: 0, count: SimulatedDisk.Operation.allCases.count)
   private(set) var faultsInjected = 0
   var watcher: (@Sendable (SimulatedDisk.Operation) -> Void)?
   var random: SeededGenerator
@@ -131,9 +130,8 @@ struct VolumeState: @unchecked Sendable {
 
   // MARK: - Faults
 
-  /// Counts an operation and returns the error with which it fails; nil when it may proceed.
+  /// Returns the error with which it fails; nil when it may proceed.
   mutating func refusal(of operation: SimulatedDisk.Operation) -> Int32? {
-    counts[operation.rawValue] += 1
     if isPowerCut { return operation.code }
     if isDetached {
       faultsInjected += 1

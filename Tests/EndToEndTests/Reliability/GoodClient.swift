@@ -55,8 +55,6 @@ final class GoodClient {
     }
   }
 
-  var count: Int { served.withLock { $0.checkouts.count } }
-
   func waitFor(_ count: Int) throws {
     try waitUntil("the good client is served \(count) times") {
       let (isThere, failures) = served.withLock { ($0.checkouts.count >= count, $0.failures) }

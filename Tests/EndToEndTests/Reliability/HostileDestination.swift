@@ -68,11 +68,9 @@ extension HostileOutcome {
 /// The running destination of a row: hostile to this many connections, and good to later ones.
 final class HostileServer: Sendable {
   private let server: ScriptedServer
-  private let left: Monitor<Int>
 
   init(hostileConnections: Int, _ script: @escaping @Sendable (ScriptedConnection) -> Void) throws {
     let left = Monitor(hostileConnections)
-    self.left = left
     server = try ScriptedServer { connection in
       let isHostile = left.withLock { left in
         left -= 1
@@ -84,9 +82,6 @@ final class HostileServer: Sendable {
   }
 
   var port: UInt16 { server.port }
-  var accepted: Int { server.accepted }
-  /// Whether every hostile connection was used.
-  var isSpent: Bool { left.withLock { $0 <= 0 } }
 
   func stop() { server.stop() }
 }

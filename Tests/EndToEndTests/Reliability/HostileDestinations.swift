@@ -4,8 +4,6 @@
 import TestSupport
 
 enum HostileDestinations {
-  typealias Script = @Sendable (ScriptedConnection) -> Void
-
   /// - Parameter trap: the port of a server to which no request may be redirected.
   static func all(trap: UInt16) -> [HostileDestination] {
     connections + brokenAnswers + framing + nonsense + statuses + retryAfter + redirects(to: trap) + slowness

@@ -128,12 +128,6 @@ public final class Browser {
     try call("Emulation.setEmulatedMedia", ["media": "print"])
   }
 
-  /// Sends these header fields with every request.
-  public func use(headers: [String: String]) throws {
-    let members = headers.map { JSONValue.Member(name: $0.key, value: .string($0.value)) }
-    try call("Network.setExtraHTTPHeaders", ["headers": .object(members)])
-  }
-
   /// Goes to an address and waits until the page is loaded.
   public func open(_ url: String) throws {
     events = []

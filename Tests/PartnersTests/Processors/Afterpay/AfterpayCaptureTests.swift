@@ -6,7 +6,6 @@ import Partners
 import Testing
 
 private let post = "POST /v2/payments/capture"
-private let lookup = "GET /v2/payments/token:\(afterpayToken)"
 
 /// A Payment object.
 func afterpayPayment(_ status: String, _ state: String, token: String = afterpayToken) -> JSONValue {
