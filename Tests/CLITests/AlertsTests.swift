@@ -76,7 +76,6 @@ import Testing
     StandardStream.ignoreBrokenPipes()
     let receiver = Receiver(202)
     let server = try Server(ServerConfiguration(address: "127.0.0.1"), handler: receiver)
-    defer { server.stop(grace: .zero) }
     let url = "http://127.0.0.1:\(server.port)/"
     let (good, bad) = (try StandInSendmail(), try StandInSendmail("echo 'no relay' >&2; exit 69"))
     func mail(_ program: StandInSendmail) -> String {

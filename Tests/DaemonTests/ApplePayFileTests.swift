@@ -40,7 +40,6 @@ import Testing
       Self.app("bare", "bare.example.com", nil),
     ])
     let server = try bench.serve()
-    defer { server.stop(grace: .zero) }
     for host in ["pay.example.com", "PAY.example.com:443", "pay.example.com."] {
       let reply = try Self.get(server.port, host: host)
       #expect(reply.status == 200)
@@ -64,7 +63,6 @@ import Testing
   func reload() throws {
     let bench = try Bench([Self.app("shop", "pay.example.com", Self.content)])
     let server = try bench.serve()
-    defer { server.stop(grace: .zero) }
     for content in [[1, 2, 3], nil] as [[UInt8]?] {
       try bench.core.reload(
         Configuration(database: .file(bench.path), apps: [Self.app("shop", "pay.example.com", content)]))

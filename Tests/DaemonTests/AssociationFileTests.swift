@@ -63,7 +63,6 @@ import Testing
   func appleFile() throws {
     let bench = try Self.bench()
     let server = try bench.serve()
-    defer { server.stop(grace: .zero) }
     let reply = try Self.get(server.port, Self.apple)
     #expect(reply.status == 200)
     #expect(reply.header("Content-Type") == "application/json")
@@ -100,7 +99,6 @@ import Testing
   func androidFile() throws {
     let bench = try Self.bench()
     let server = try bench.serve()
-    defer { server.stop(grace: .zero) }
     let reply = try Self.get(server.port, Self.android)
     #expect(reply.status == 200)
     #expect(reply.header("Content-Type") == "application/json")
@@ -130,7 +128,6 @@ import Testing
   func conditional(field: String, isKnown: Bool) throws {
     let bench = try Self.bench()
     let server = try bench.serve()
-    defer { server.stop(grace: .zero) }
     for target in [Self.apple, Self.android] {
       let whole = try Self.get(server.port, target, "Accept-Encoding: gzip, br\r\n")
       let tag = try #require(whole.header("ETag"))
@@ -151,7 +148,6 @@ import Testing
   func methods() throws {
     let bench = try Self.bench()
     let server = try bench.serve()
-    defer { server.stop(grace: .zero) }
     for target in [Self.apple, Self.android] {
       let whole = try Self.get(server.port, target)
       let client = try RawClient(port: server.port)
@@ -171,7 +167,6 @@ import Testing
   func hosts() throws {
     let bench = try Self.bench()
     let server = try bench.serve()
-    defer { server.stop(grace: .zero) }
     let own = try Self.get(server.port, Self.apple).body
     for host in ["PAY.Example.com", "pay.example.com:443", "pay.example.com:8080", "pay.example.com."] {
       #expect(try Self.get(server.port, Self.apple, host: host).body == own)

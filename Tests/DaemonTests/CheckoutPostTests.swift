@@ -31,7 +31,6 @@ import Testing
   func redirect() throws {
     let bench = try Self.bench()
     let server = try bench.serve()
-    defer { server.stop(grace: .zero) }
     for (price, page) in [
       ("price_1", "https://buy.stripe.com/a?client_reference_id="),
       ("plan.m", "https://www.example.com/checkout?plan=m&client_reference_id="),
@@ -53,7 +52,6 @@ import Testing
   func json() throws {
     let bench = try Self.bench()
     let server = try bench.serve()
-    defer { server.stop(grace: .zero) }
     var ids: Set<String> = []
     for (path, status) in [("checkout", 201), ("contexts", 200), ("checkout", 200)] {
       let client = try RawClient(port: server.port)
@@ -79,7 +77,6 @@ import Testing
   func unknownPrice() throws {
     let bench = try Self.bench()
     let server = try bench.serve()
-    defer { server.stop(grace: .zero) }
     for price in [nil, "price_2", "https://evil.test/", "PRICE_1"] {
       let client = try RawClient(port: server.port)
       try client.post("/v1/shop/users/u1/checkout", Self.body(price: price))

@@ -15,7 +15,6 @@ import Testing
   func flood() throws {
     let bench = try Bench([Bench.app(), Bench.app("other")], queue: 4, isStarted: false)
     let server = try bench.serve()
-    defer { server.stop(grace: .zero) }
     func post(_ app: String, _ user: Int) throws -> RawClient {
       let client = try RawClient(port: server.port)
       try client.post("/v1/\(app)/contexts", #"{"ply_context":"YQ==","user_id":"u\#(user)"}"#)
@@ -43,7 +42,6 @@ import Testing
   func codedBodies() throws {
     let bench = try Bench([Bench.app()])
     let server = try bench.serve()
-    defer { server.stop(grace: .zero) }
     func post(_ target: String, _ body: String, _ coding: String) throws -> (status: Int, type: String?) {
       let client = try RawClient(port: server.port)
       try client.post(target, body, "Content-Encoding: \(coding)\r\n")
@@ -67,7 +65,6 @@ import Testing
   func appNames() throws {
     let bench = try Bench([Bench.app()])
     let server = try bench.serve()
-    defer { server.stop(grace: .zero) }
     /// The answer but for its id and its time.
     func post(_ app: String, _ fields: String, to path: String = "webhooks/stripe") throws -> [String?] {
       let client = try RawClient(port: server.port)
@@ -94,7 +91,6 @@ import Testing
     let bench = try Bench([Bench.toyApp("toys"), Bench.app()], isStarted: false)
     try bench.committer.start()
     let server = try bench.serve(processors: .withToy)
-    defer { server.stop(grace: .zero) }
     func post(_ app: String, secret: String) throws -> [String?] {
       let client = try RawClient(port: server.port)
       try client.post("/v1/\(app)/webhooks/toy/\(secret)", "e1 callback o1")
@@ -114,7 +110,6 @@ import Testing
   func contextIDOfAnotherTime() throws {
     let bench = try Bench([Bench.app()])
     let server = try bench.serve()
-    defer { server.stop(grace: .zero) }
     var random = SeededGenerator(seed: 1)
     for (offset, status) in [(.days(-8), 422), (.hours(2), 422), (.zero, 201)] as [(Duration, Int)] {
       let id = ContextID.make(now: bench.now + offset, random: &random)

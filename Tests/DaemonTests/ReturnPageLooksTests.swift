@@ -114,7 +114,6 @@ import Testing
     app.links?.returnPage?.logo = logo
     let bench = try Bench([app, other], isStarted: false)
     let server = try bench.serve()
-    defer { server.stop(grace: .zero) }
     let client = try RawClient(port: server.port)
     try client.get("/v1/shop/return/logo")
     let reply = try client.reply()

@@ -240,7 +240,6 @@ import Testing
   func withoutLinks() throws {
     let bench = try Bench([Bench.app()], isStarted: false)
     let server = try bench.serve()
-    defer { server.stop(grace: .zero) }
     let client = try RawClient(port: server.port)
     try client.get("/v1/shop/return")
     let reply = try client.reply()

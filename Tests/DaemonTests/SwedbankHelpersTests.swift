@@ -33,7 +33,6 @@ import Testing
   func nothingWritten() throws {
     let bench = try Bench([Self.app()], isStarted: false)
     let server = try bench.serve()
-    defer { server.stop(grace: .zero) }
     func files() throws -> [Data] {
       try ["", "-wal"].map { try Data(contentsOf: URL(filePath: bench.path + $0)) }
     }
@@ -50,7 +49,6 @@ import Testing
   func completeAndCancel() throws {
     let bench = try Bench([Self.app()])
     let server = try bench.serve()
-    defer { server.stop(grace: .zero) }
     func page(_ target: String) throws -> String {
       let client = try RawClient(port: server.port)
       try client.get(target)

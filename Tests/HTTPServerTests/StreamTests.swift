@@ -99,7 +99,6 @@ struct StreamTests {
   @Test("HTTP/1.1 gets it in chunks, and the connection serves the next request")
   func chunks() throws {
     let (server, _) = try serve(900)
-    defer { server.stop(grace: .zero) }
     let client = try TestClient(server)
     try client.send("GET /lines HTTP/1.1\r\nHost: x\r\n\r\n")
     let (head, body) = try body(try client.text(endingWith: "\r\n0\r\n\r\n"))
@@ -118,7 +117,6 @@ struct StreamTests {
   @Test("HTTP/1.0 gets it as it is, to the end of the connection")
   func oldHTTP() throws {
     let (server, _) = try serve(90)
-    defer { server.stop(grace: .zero) }
     let client = try TestClient(server)
     try client.send("GET /lines HTTP/1.0\r\nHost: x\r\n\r\n")
     let (head, body) = try body(try client.rest())
@@ -129,7 +127,6 @@ struct StreamTests {
   @Test("HEAD gets the header fields, and nothing is made")
   func head() throws {
     let (server, _) = try serve(900)
-    defer { server.stop(grace: .zero) }
     let client = try TestClient(server)
     try client.send("HEAD /lines HTTP/1.1\r\nHost: x\r\n\r\n")
     let reply = try client.response(toHead: true)
@@ -146,7 +143,6 @@ struct StreamTests {
   func slowReader() throws {
     // 64 MB, more than the kernel's buffers hold.
     let (server, _) = try serve(960, lineBytes: 100_000) { $0.threads = 1 }
-    defer { server.stop(grace: .zero) }
     let slow = try TestClient(server)
     try slow.send("GET /lines HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     #expect(slow.isReadable(within: .seconds(300)))
@@ -165,7 +161,6 @@ struct StreamTests {
   @Test("A client that hangs up ends it")
   func hangUp() throws {
     let (server, _) = try serve(.max, lineBytes: 100_000)
-    defer { server.stop(grace: .zero) }
     let client = try TestClient(server)
     try client.send("GET /lines HTTP/1.1\r\nHost: x\r\n\r\n")
     #expect(client.isReadable(within: .seconds(300)))
@@ -179,7 +174,6 @@ struct StreamTests {
       $0.idleTimeout = .seconds(1)
       $0.requestTimeout = .seconds(1)
     }
-    defer { server.stop(grace: .zero) }
     let client = try TestClient(server)
     try client.send("GET /lines HTTP/1.1\r\nHost: x\r\n\r\n")
     try waitUntilReleased()
@@ -207,7 +201,6 @@ struct StreamTests {
   @Test("A body that cannot be completed ends the connection before its end, and is logged")
   func failure() throws {
     let (server, application) = try serve(900, failsAt: 50)
-    defer { server.stop(grace: .zero) }
     let client = try TestClient(server)
     try client.send("GET /lines HTTP/1.1\r\nHost: x\r\n\r\n")
     let sent = try unchunked(try body(try client.rest()).body)
