@@ -9,11 +9,6 @@ public struct ChangeCause: Sendable, Equatable {
   public var requestID: String?
   /// The processor's event id.
   public var eventID: EventID?
-
-  public init(requestID: String? = nil, eventID: EventID? = nil) {
-    self.requestID = requestID
-    self.eventID = eventID
-  }
 }
 
 /// A receipt's change from one state or reason to another.

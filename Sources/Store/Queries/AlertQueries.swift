@@ -10,13 +10,6 @@ public struct FailureCount: Sendable, Equatable {
   public var count: Int64
   /// When the oldest of them was made, if known.
   public var madeSince: Timestamp?
-
-  public init(reason: String, cause: String, count: Int64, madeSince: Timestamp? = nil) {
-    self.reason = reason
-    self.cause = cause
-    self.count = count
-    self.madeSince = madeSince
-  }
 }
 
 extension StoreReader {

@@ -12,19 +12,6 @@ public struct ReceiptOutline: Sendable, Equatable {
   public var createdAt: Timestamp
   /// Why the last attempt failed.
   public var cause: Reason?
-
-  public init(
-    row: PurchaseRowID, id: ReceiptID, app: AppSlug, state: ReceiptState, reason: Reason?,
-    createdAt: Timestamp, cause: Reason? = nil
-  ) {
-    self.row = row
-    self.id = id
-    self.app = app
-    self.state = state
-    self.reason = reason
-    self.createdAt = createdAt
-    self.cause = cause
-  }
 }
 
 extension StoreReader {

@@ -94,19 +94,6 @@ public struct AppSiteAssociation: Sendable, Equatable {
     /// A note for people; devices ignore it.
     public var comment: String?
 
-    public init(
-      path: String? = nil, query: Query? = nil, fragment: String? = nil, isExcluded: Bool? = nil,
-      isCaseSensitive: Bool? = nil, isPercentEncoded: Bool? = nil, comment: String? = nil
-    ) {
-      self.path = path
-      self.query = query
-      self.fragment = fragment
-      self.isExcluded = isExcluded
-      self.isCaseSensitive = isCaseSensitive
-      self.isPercentEncoded = isPercentEncoded
-      self.comment = comment
-    }
-
     /// This rule, with missing keys from another.
     func completed(by other: Rule?) -> Rule {
       guard let other else { return self }
