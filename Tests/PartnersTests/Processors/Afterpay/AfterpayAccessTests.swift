@@ -11,8 +11,7 @@ private let post = "POST /v2/payments/capture"
 struct AfterpayAccessTests {
   @Test("CA16: Another user's token and an unknown one are answered 404, and Afterpay is not called")
   func foreign() throws {
-    let shop = try AfterpayShop()
-    _ = try shop.start()
+    let shop = try AfterpayShop.started()
     let calls = shop.calls.count
     for answer in [
       try shop.capture(user: "u2"), try shop.capture("002.unknown"), try shop.state(user: "u2"),
@@ -27,8 +26,7 @@ struct AfterpayAccessTests {
 
   @Test("CA17: A payment that was started more than 180 min ago is expired, and Afterpay is not called")
   func expired() throws {
-    let shop = try AfterpayShop()
-    _ = try shop.start()
+    let shop = try AfterpayShop.started()
     let start = shop.now
     let calls = shop.calls.count
     shop.now = start + .minutes(180)
@@ -46,8 +44,7 @@ struct AfterpayAccessTests {
 
   @Test("CA17: An order for a capture that is under way is not too late")
   func underWay() throws {
-    let shop = try AfterpayShop()
-    _ = try shop.start()
+    let shop = try AfterpayShop.started()
     shop.reply(post, .noAnswer(isTimeout: true))
     shop.reply("GET /v2/payments/token:\(afterpayToken)", .page(503, ""))
     shop.now = shop.now + .minutes(179)
@@ -63,8 +60,7 @@ struct AfterpayAccessTests {
     "CA18: A grant is a text that is not empty",
     arguments: [#""grantId":"""#, #""grantId":7"#, #""grantId":["x"]"#, #""grantId":"a\nb""#, #""x":1"#])
   func malformedGrant(member: String) throws {
-    let shop = try AfterpayShop()
-    _ = try shop.start()
+    let shop = try AfterpayShop.started()
     let calls = shop.calls.count
     let answer = try shop.request("capture", #"{"token":"\#(afterpayToken)",\#(member)}"#)
     #expect(answer.status == 400)
@@ -74,8 +70,7 @@ struct AfterpayAccessTests {
 
   @Test("CA18: A payment of Cash App Pay is not captured without a grant")
   func missingGrant() throws {
-    let shop = try AfterpayShop()
-    _ = try shop.start()
+    let shop = try AfterpayShop.started()
     for body in [#"{"token":"\#(afterpayToken)"}"#, #"{"token":"\#(afterpayToken)","grantId":null}"#] {
       let answer = try shop.request("capture", body)
       #expect(answer.status == 400)
@@ -91,8 +86,7 @@ struct AfterpayAccessTests {
       "a\0b", String(repeating: "a", count: 256),
     ])
   func malformedToken(token: String) throws {
-    let shop = try AfterpayShop()
-    _ = try shop.start()
+    let shop = try AfterpayShop.started()
     let calls = shop.calls.count
     let body: JSONValue = ["token": .string(token), "grantId": "GRG_1"]
     for answer in [try shop.request("capture", body.text), try shop.state(token)] {
@@ -165,8 +159,7 @@ struct AfterpayAccessTests {
     for (observed, state, status) in [
       ([.paid, .reversed], "reversed", 200), (.paid, "captured", 200), (.closed, "closed", 409),
     ] as [(Observations, String, Int)] {
-      let shop = try AfterpayShop()
-      _ = try shop.start()
+      let shop = try AfterpayShop.started()
       shop.learn(observed)
       #expect(try shop.state()["state"] == state)
       shop.now = shop.now + .days(1)

@@ -22,8 +22,7 @@ let afterpayNotFound: BackendReply = .afterpayError(404, "not_found")
 struct AfterpayCaptureTests {
   @Test("CA11: An approved capture is answered with its status and id, and the purchase is paid and captured")
   func approvedCapture() throws {
-    let shop = try AfterpayShop()
-    _ = try shop.start()
+    let shop = try AfterpayShop.started()
     shop.reply(post, afterpayApproved)
     let answer = try shop.capture()
     #expect(answer.status == 200)
@@ -45,8 +44,7 @@ struct AfterpayCaptureTests {
 
   @Test("CA11: Afterpay's published example is an approved capture")
   func publishedExample() throws {
-    let shop = try AfterpayShop()
-    _ = try shop.start()
+    let shop = try AfterpayShop.started()
     let example = try #require(afterpayExamples?["capture"]?["approved"]?["body"])
     shop.reply(post, .afterpay(201, example))
     #expect(try shop.capture()["amount"] == "50.00", "what was charged, not what was asked for")
@@ -66,8 +64,7 @@ struct AfterpayCaptureTests {
 
   @Test("CA12: A repeated capture gets the same answer, and Afterpay is not called again")
   func repeated() throws {
-    let shop = try AfterpayShop()
-    _ = try shop.start()
+    let shop = try AfterpayShop.started()
     shop.reply(post, afterpayApproved)
     let first = try shop.capture()
     let calls = shop.calls.count
@@ -80,8 +77,7 @@ struct AfterpayCaptureTests {
 
   @Test("CA12: Concurrent captures share one call and get the same answer")
   func concurrent() throws {
-    let shop = try AfterpayShop()
-    _ = try shop.start()
+    let shop = try AfterpayShop.started()
     shop.reply(post, afterpayApproved)
     let body = #"{"token":"\#(afterpayToken)","grantId":"GRG_1"}"#
     let ids = try (0..<3).map { _ in try shop.post("capture", body) }
@@ -101,8 +97,7 @@ struct AfterpayCaptureTests {
       (201, afterpayPayment("DECLINED", "CAPTURE_DECLINED")),
       (402, afterpayPayment("DECLINED", "CAPTURE_DECLINED").adding("errorCode", "payment_declined")),
     ] {
-      let shop = try AfterpayShop()
-      _ = try shop.start()
+      let shop = try AfterpayShop.started()
       shop.reply(post, .afterpay(status, body))
       let answer = try shop.capture()
       #expect(answer.status == 402)
@@ -129,8 +124,7 @@ struct AfterpayCaptureTests {
       (405, "method_not_allowed", "payment-refused", "refused", 502),
       (415, "unsupported_media_type", "payment-refused", "refused", 502),
     ] {
-      let shop = try AfterpayShop()
-      _ = try shop.start()
+      let shop = try AfterpayShop.started()
       shop.reply(post, .afterpayError(status, code, "said Afterpay"))
       let answer = try shop.capture()
       #expect(answer.status == answered)
@@ -147,8 +141,7 @@ struct AfterpayCaptureTests {
 
   @Test("CA14: A payment that the customer had not confirmed may be captured again")
   func confirmedLater() throws {
-    let shop = try AfterpayShop()
-    _ = try shop.start()
+    let shop = try AfterpayShop.started()
     shop.reply(post, .afterpayError(412, "invalid_order_transaction_status"), afterpayApproved)
     #expect(try shop.capture().status == 412)
     #expect(try shop.capture().status == 200)

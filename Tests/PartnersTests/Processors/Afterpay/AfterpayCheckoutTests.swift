@@ -179,8 +179,7 @@ struct AfterpayCheckoutTests {
   func mediaTypes() throws {
     let body = #"{"email":"a@b.example","price":"gold-yearly"}"#
     for type in ["application/json", "application/json; charset=utf-8", "Application/JSON", nil] {
-      let shop = try AfterpayShop()
-      _ = try shop.start()
+      let shop = try AfterpayShop.started()
       #expect(try shop.request("checkout", body, contentType: type).status == 200)
     }
     for type in ["text/plain", "application/x-www-form-urlencoded", "", "json", "application/jsonx"] {

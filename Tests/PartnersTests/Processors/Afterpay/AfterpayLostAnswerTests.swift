@@ -12,8 +12,7 @@ private let lookup = "GET /v2/payments/token:\(afterpayToken)"
 struct AfterpayLostAnswerTests {
   @Test("CA15: After a lost answer, the payment is looked up at once; an approved one is captured")
   func lostAnswer() throws {
-    let shop = try AfterpayShop()
-    _ = try shop.start()
+    let shop = try AfterpayShop.started()
     shop.reply(post, .noAnswer(isTimeout: false))
     shop.reply(lookup, .afterpay(200, afterpayPayment("APPROVED", "CAPTURED")))
     let before = shop.now
@@ -27,8 +26,7 @@ struct AfterpayLostAnswerTests {
 
   @Test("CA15: After a lost answer, a declined payment is declined")
   func lostDecline() throws {
-    let shop = try AfterpayShop()
-    _ = try shop.start()
+    let shop = try AfterpayShop.started()
     shop.reply(post, .noAnswer(isTimeout: false))
     shop.reply(lookup, .afterpay(200, afterpayPayment("DECLINED", "CAPTURE_DECLINED")))
     #expect(try shop.capture().status == 402)
@@ -37,8 +35,7 @@ struct AfterpayLostAnswerTests {
 
   @Test("CA15: If nothing was captured, the call is repeated after 2 s and another lookup")
   func lostCall() throws {
-    let shop = try AfterpayShop()
-    _ = try shop.start()
+    let shop = try AfterpayShop.started()
     shop.reply(post, .noAnswer(isTimeout: false), afterpayApproved)
     shop.reply(lookup, afterpayNotFound)
     let before = shop.now
@@ -55,8 +52,7 @@ struct AfterpayLostAnswerTests {
     for (found, status) in [
       (BackendReply.afterpay(200, afterpayPayment("APPROVED", "CAPTURED")), 200), (afterpayNotFound, 402),
     ] {
-      let shop = try AfterpayShop()
-      _ = try shop.start()
+      let shop = try AfterpayShop.started()
       shop.reply(post, .noAnswer(isTimeout: false), .afterpayError(402, "invalid_token"))
       shop.reply(lookup, afterpayNotFound, afterpayNotFound, found)
       #expect(try shop.capture().status == status)
@@ -68,8 +64,7 @@ struct AfterpayLostAnswerTests {
 
   @Test("CA15: A delayed call of an earlier order may capture the payment, so the next refusal is looked up")
   func delayedCall() throws {
-    let shop = try AfterpayShop()
-    _ = try shop.start()
+    let shop = try AfterpayShop.started()
     let unconfirmed = BackendReply.afterpayError(412, "invalid_order_transaction_status")
     shop.reply(post, .noAnswer(isTimeout: true), unconfirmed, .afterpayError(402, "invalid_token"))
     let charged = BackendReply.afterpay(200, afterpayPayment("APPROVED", "CAPTURED"))
@@ -100,8 +95,7 @@ struct AfterpayLostAnswerTests {
       .page(201, #"{"status":"APPROVED"#),
     ]
     for reply in unclear {
-      let shop = try AfterpayShop()
-      _ = try shop.start()
+      let shop = try AfterpayShop.started()
       shop.reply(post, reply)
       // Of these, none proves that nothing was captured.
       shop.reply(
@@ -124,8 +118,7 @@ struct AfterpayLostAnswerTests {
 
   @Test("CA15: A call that never reached Afterpay is repeated after a lookup")
   func unreachable() throws {
-    let shop = try AfterpayShop()
-    _ = try shop.start()
+    let shop = try AfterpayShop.started()
     shop.reply(post, .unreachable, afterpayApproved)
     shop.reply(lookup, .unreachable, afterpayNotFound)
     #expect(try shop.capture().status == 200)
@@ -138,8 +131,7 @@ struct AfterpayLostAnswerTests {
       (BackendReply.afterpay(200, afterpayPayment("APPROVED", "CAPTURED")), [lookup]),
       (afterpayNotFound, [lookup, post]),
     ] {
-      let shop = try AfterpayShop()
-      _ = try shop.start()
+      let shop = try AfterpayShop.started()
       shop.reply(post, afterpayApproved)
       shop.reply(lookup, found)
       let id = try shop.post("capture", #"{"token":"\#(afterpayToken)","grantId":"GRG_1"}"#)
@@ -154,8 +146,7 @@ struct AfterpayLostAnswerTests {
 
   @Test("CA15: What another account answers proves nothing about the payment")
   func anotherAccount() throws {
-    let shop = try AfterpayShop()
-    _ = try shop.start()
+    let shop = try AfterpayShop.started()
     let facts = try #require(shop.purchase()?.payment)
     let key = try #require(shop.purchase()?.key)
     let payment = CapturablePayment(key: key, facts: facts, startedAt: shop.now, orderedAt: shop.now)
@@ -174,8 +165,7 @@ struct AfterpayLostAnswerTests {
 
   @Test("CA15: A week of failures ends in an unknown outcome, not in a refusal")
   func abandoned() throws {
-    let shop = try AfterpayShop()
-    _ = try shop.start()
+    let shop = try AfterpayShop.started()
     shop.reply(post, .page(500, ""))
     shop.reply(lookup, .page(503, ""))
     #expect(try shop.capture().status == 504)
@@ -192,8 +182,7 @@ struct AfterpayLostAnswerTests {
 
   @Test("CA15: A day after the order, the call is not repeated any more: it might not be recognised")
   func notRepeatable() throws {
-    let shop = try AfterpayShop()
-    _ = try shop.start()
+    let shop = try AfterpayShop.started()
     shop.reply(post, .noAnswer(isTimeout: false))
     shop.reply(lookup, .page(503, ""))
     #expect(try shop.capture().status == 504)

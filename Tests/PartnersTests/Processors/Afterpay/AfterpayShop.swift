@@ -134,6 +134,13 @@ final class AfterpayShop {
     return ShopAnswer(try #require(answers[id], "nothing is left to do"))
   }
 
+  /// A shop whose customer has started the example's payment.
+  static func started() throws -> AfterpayShop {
+    let shop = try AfterpayShop()
+    try shop.start()
+    return shop
+  }
+
   /// Starts a payment with the example's token.
   @discardableResult func start(
     _ body: String = #"{"email":"a@b.example","price":"gold-yearly","isCashAppPay":true}"#
