@@ -2,7 +2,6 @@
 
 import Domain
 import Formats
-import Glibc
 import HTTPServer
 import Platform
 import TestSupport
@@ -85,13 +84,11 @@ import Testing
       _ = try waitForNotice(receiver, "backup_old>1h", "resolved")
       let good = relay.configuration
       relay.configuration = good.merging(["apps": ["shop": ["stripe": ["tolerance": "soon"]]]])
-      try relay.writeConfiguration()
-      relay.signal(SIGHUP)
+      try relay.writeAndReload()
       let refused = try waitForNotice(receiver, "reload_refused", "firing")
       #expect(refused["summary"]?.contains("apps.shop.stripe.tolerance: must be a duration") == true)
       relay.configuration = good
-      try relay.writeConfiguration()
-      relay.signal(SIGHUP)
+      try relay.writeAndReload()
       _ = try waitForNotice(receiver, "reload_refused", "resolved")
     }
   }

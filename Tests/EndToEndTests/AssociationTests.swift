@@ -54,8 +54,7 @@ import Testing
             "shop": Self.links(["ios": ["paths": ["/sell/*"]], "android": ["get_login_creds": true]])
           ]
         ])
-      try relay.writeConfiguration()
-      relay.signal(SIGHUP)
+      try relay.writeAndReload()
       try waitUntil("the new file is served") {
         try Self.get(relay, Self.apple, tag: tag).status == 200
       }

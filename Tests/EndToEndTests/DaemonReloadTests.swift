@@ -29,8 +29,7 @@ import Testing
       }
       relay.configuration = relay.configuration.merging(
         ["apps": ["shop": ["purchasely": ["api_key": .string(Secrets.apiKey)]]]])
-      try relay.writeConfiguration()
-      relay.signal(SIGHUP)
+      try relay.writeAndReload()
       for checkout in checkouts { try relay.reaches(.delivered, checkout.subscription) }
       #expect(try relay.breaker().state == .closed)
     }
@@ -74,8 +73,7 @@ import Testing
       relay.configuration = .object(
         members.filter { $0.name != "apps" } + [.init(name: "apps", value: ["other": Relay.app(destination)])]
       )
-      try relay.writeConfiguration()
-      relay.signal(SIGHUP)
+      try relay.writeAndReload()
       try waitUntil("the log says which app is gone, and with how many receipts") {
         relay.log.contains("configuration: apps.shop: is not configured: its 1 waiting receipt is kept")
       }
@@ -92,8 +90,7 @@ import Testing
       #expect(try relay.receipt(of: checkout.subscription)?.state == .waiting)
       // It has waited for longer than that.
       relay.configuration = before.merging(["apps": ["shop": ["join": ["wait_for_context": "1ms"]]]])
-      try relay.writeConfiguration()
-      relay.signal(SIGHUP)
+      try relay.writeAndReload()
       try relay.reaches(.delivered, checkout.subscription)
     }
   }

@@ -1,7 +1,6 @@
 // Tokens of users, verified by the real receiptd with keys that it fetches.
 
 import Formats
-import Glibc
 import Platform
 import TestSupport
 import Testing
@@ -55,8 +54,7 @@ import Testing
       relay.configuration = relay.configuration.merging([
         "apps": ["shop": Relay.app(destination, client("/two"))]
       ])
-      try relay.writeConfiguration()
-      relay.signal(SIGHUP)
+      try relay.writeAndReload()
       try waitUntil("the second set is in force") { try Self.post(relay, other, user: "ann") == 200 }
       #expect(try Self.post(relay, token, user: "ann") == 401)
       let metrics = try relay.admin.request("GET", "/metrics").text

@@ -3,7 +3,6 @@
 
 import Domain
 import Formats
-import Glibc
 import Platform
 import Sandbox
 import Store
@@ -123,8 +122,7 @@ import Testing
       #expect(asked.all.allSatisfy { $0.request.status == 401 })
       relay.configuration = relay.configuration.merging(
         ["apps": ["shop": ["stripe": ["api_key": "rk_test_2"]]]])
-      try relay.writeConfiguration()
-      relay.signal(SIGHUP)
+      try relay.writeAndReload()
       for user in ["a", "b"] { try relay.reaches(.delivered, Checkout(user).subscription) }
       #expect(relay.log.ranges(of: "refuses the key").count == 1)
       #expect(!relay.log.contains("rk_test_"))

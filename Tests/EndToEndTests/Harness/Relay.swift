@@ -103,6 +103,12 @@ final class Relay {
 
   func writeConfiguration() throws { try directory.write(configuration.prettyText, to: "receiptd.json5") }
 
+  /// Lets the daemon read the present configuration; returns before it has done so.
+  func writeAndReload() throws {
+    try writeConfiguration()
+    signal(SIGHUP)
+  }
+
   /// Starts the daemon without waiting.
   @discardableResult func launch(environment: [String: String] = [:]) throws -> ChildProcess {
     try writeConfiguration()

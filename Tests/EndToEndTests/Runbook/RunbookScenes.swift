@@ -92,8 +92,7 @@ struct RunbookScene {
             "delivery": ["retry": ["give_up_after": "1s"], "breaker": ["open_for": "1s"]]
           ]
           relay.configuration = relay.configuration.merging(["apps": ["shop": soon]])
-          try relay.writeConfiguration()
-          relay.signal(SIGHUP)
+          try relay.writeAndReload()
           try wait(relay, .failed, users)
         },
         3: { _, destination in destination.answerAll(.taken) },

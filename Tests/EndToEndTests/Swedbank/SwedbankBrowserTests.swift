@@ -97,8 +97,7 @@ struct SwedbankBrowserTests {
       let (origin, page) = ("http://127.0.0.1:\(port)", "http://localhost:\(port)\(Swedbank.trampoline)")
       let app = Swedbank.links(origin: origin, page: page)
       relay.configuration = relay.configuration.merging(["apps": ["shop": app]])
-      try relay.writeConfiguration()
-      relay.signal(SIGHUP)
+      try relay.writeAndReload()
       let target = "\(Swedbank.ios)?scheme=shopapp&language=sv-SE&app=My%20Shop&id=1"
       try waitUntil("the new origin is in force") {
         try relay.ask(target).header("Location")?.hasPrefix(page) == true
