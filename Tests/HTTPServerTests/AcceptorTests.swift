@@ -18,7 +18,6 @@ import Testing
     let watched = try Self.inodesInEpollSets()
     #expect(!watched.isEmpty, "libmicrohttpd's own sets are there to be looked at")
     #expect(!watched.contains(listener))
-    server.stop(grace: .seconds(1))
   }
 
   @Test("A stop under load does not abort the process")

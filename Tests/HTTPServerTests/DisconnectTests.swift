@@ -22,7 +22,6 @@ import Testing
     let client = try TestClient(server)
     try client.send("GET /b HTTP/1.1\r\nHost: x\r\n\r\n")
     #expect(try client.response().body == "b")
-    server.stop(grace: .seconds(1))
   }
 
   @Test("A suspended request is ended, and what follows on its connection is not served")
@@ -55,6 +54,5 @@ import Testing
     #expect(text.hasPrefix("HTTP/1.1 201 "))
     #expect(text.contains("Content-Length: 10\r\n"))
     #expect(text.hasSuffix("\r\n\r\n012345"))
-    server.stop(grace: .seconds(1))
   }
 }

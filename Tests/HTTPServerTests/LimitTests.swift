@@ -15,7 +15,6 @@ import Testing
     #expect(reply.closes)
     #expect(try client.rest() == "")
     #expect(application.rejections == [.bodyTooLarge(maximumBytes: 10)])
-    server.stop(grace: .seconds(1))
   }
 
   @Test("A body over the limit is refused while it is read")
@@ -32,7 +31,6 @@ import Testing
     #expect(reply.header("Date")?.hasSuffix(" GMT") == true)
     #expect(reply.closes)
     #expect(try client.rest() == "")
-    server.stop(grace: .seconds(1))
   }
 
   @Test("A body of exactly the limit is accepted, and one byte more is refused")
@@ -48,7 +46,6 @@ import Testing
     try other.send(
       "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n0123456789a\r\n0\r\n\r\n")
     #expect(try other.response().status == 413)
-    server.stop(grace: .seconds(1))
   }
 
   @Test("A large body arrives completely")
@@ -64,7 +61,6 @@ import Testing
     try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.count)\r\n\r\n")
     try client.send(body)
     #expect(try client.response().body == "\(body.count) \(sum)")
-    server.stop(grace: .seconds(1))
   }
 
   @Test(
@@ -89,7 +85,6 @@ import Testing
       (Duration.milliseconds(290)..<Duration.seconds(3)).contains(
         MonotonicInstant.now().duration(since: begin)))
     #expect(application.rejections == [.tooSlow])
-    server.stop(grace: .seconds(1))
   }
 
   @Test("The time of a slow request line counts from the accept")
@@ -104,7 +99,6 @@ import Testing
     #expect(
       (Duration.milliseconds(290)..<Duration.seconds(5)).contains(
         MonotonicInstant.now().duration(since: begin)))
-    server.stop(grace: .seconds(1))
   }
 
   @Test("The time of a connection's next request counts from its first byte")
@@ -119,7 +113,6 @@ import Testing
     #expect(
       (Duration.milliseconds(290)..<Duration.seconds(5)).contains(
         MonotonicInstant.now().duration(since: begin)))
-    server.stop(grace: .seconds(1))
   }
 
   @Test("An idle kept connection may be silent for longer than a request's time")
@@ -131,7 +124,6 @@ import Testing
       #expect(try client.response().status == 200)
       #expect(!client.isReadable(within: pause))
     }
-    server.stop(grace: .seconds(1))
   }
 
   @Test("A connection without any byte is closed silently after a request's time")
@@ -143,7 +135,6 @@ import Testing
     #expect(
       (Duration.milliseconds(290)..<Duration.seconds(5)).contains(
         MonotonicInstant.now().duration(since: begin)))
-    server.stop(grace: .seconds(1))
   }
 
   @Test("An idle connection is closed silently after the idle time")
@@ -153,7 +144,6 @@ import Testing
     try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     _ = try client.response()
     #expect(try client.rest() == "")
-    server.stop(grace: .seconds(1))
   }
 
   @Test(
@@ -172,7 +162,6 @@ import Testing
     let begin = MonotonicInstant.now()
     #expect(try client.rest().hasPrefix("HTTP/1.1 200 OK") == text.contains("\r\n\r\nGET"))
     #expect(MonotonicInstant.now().duration(since: begin) < .seconds(5))
-    server.stop(grace: .seconds(1))
   }
 
   @Test("A client that closes its side after its request gets its answer, however late")
@@ -187,7 +176,6 @@ import Testing
     responder.respond(Response(status: 200, text: "at last"))
     #expect(try client.response().body == "at last")
     #expect(try client.rest() == "")
-    server.stop(grace: .seconds(1))
   }
 
   @Test("A request that the application holds has no deadline")
@@ -203,7 +191,6 @@ import Testing
     #expect(!client.isReadable(within: .milliseconds(1500)))
     responder.respond(Response(status: 200, text: "at last"))
     #expect(try client.response().body == "at last")
-    server.stop(grace: .seconds(1))
   }
 
   @Test("One address gets at most its limit of connections")
@@ -229,7 +216,6 @@ import Testing
         (try? client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")) != nil && (try? client.response()) != nil
     }
     #expect(isServed)
-    server.stop(grace: .seconds(1))
   }
 
   @Test("Header fields over their limit are refused")
@@ -240,6 +226,5 @@ import Testing
     try client.send("GET / HTTP/1.1\r\nHost: x\r\nX-Long: \(String(repeating: "a", count: 40_000))\r\n\r\n")
     #expect(try client.response().status == 431)
     #expect(application.seen.withLock { $0.heads.isEmpty })
-    server.stop(grace: .seconds(1))
   }
 }

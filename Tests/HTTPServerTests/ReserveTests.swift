@@ -40,7 +40,6 @@ import Testing
     #expect(try reserved.response().status == 200)
     held.withLock { $0.removeAll() }
     for client in clients { #expect(try client.response().body == "abandoned") }
-    server.stop(grace: .seconds(1))
   }
 
   @Test("Silent clients are closed for new ones")
@@ -59,7 +58,6 @@ import Testing
     #expect(try client.response().status == 200)
     #expect(MonotonicInstant.now().duration(since: begin) < .seconds(8))
     #expect(server.load().connectionsMax == 20)
-    server.stop(grace: .seconds(1))
   }
 
   @Test("Connections that were accepted and never served free their places")
@@ -77,7 +75,6 @@ import Testing
       try client.send(Self.get("/late"))
       #expect(try client.response().status == 200)
     }
-    server.stop(grace: .seconds(1))
   }
 
   /// Whether this machine has IPv6.
@@ -106,7 +103,6 @@ import Testing
     #expect(second.0)
     #expect(try !isServed(from: 1).0)
     #expect(try isServed(from: 2).0)
-    server.stop(grace: .seconds(1))
   }
 
   @Test("A proxy's connections are not limited as those of one client")
@@ -122,7 +118,6 @@ import Testing
       #expect(try client.response().status == 200)
       clients.append(client)
     }
-    server.stop(grace: .seconds(1))
   }
 
   /// The group of an address, computed as for a connection.

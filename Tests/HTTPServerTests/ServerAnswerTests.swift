@@ -14,7 +14,6 @@ import Testing
     #expect(reply.header("Content-Type") == "text/plain; charset=utf-8")
     #expect(reply.header("Date") != nil)
     #expect(!reply.closes)
-    server.stop(grace: .seconds(1))
   }
 
   @Test("A request is answered later, from another thread")
@@ -33,7 +32,6 @@ import Testing
       #expect(reply.status == 202)
       #expect(reply.body == "\(turn)")
     }
-    server.stop(grace: .seconds(1))
   }
 
   @Test(
@@ -81,7 +79,6 @@ import Testing
     first.respond(Response(status: 200, text: "third"))
     second.respond(Response(status: 200, text: "right"))
     #expect(try client.response().body == "right")
-    server.stop(grace: .seconds(1))
   }
 
   @Test("A responder that is dropped still answers", arguments: [true, false])
@@ -95,7 +92,6 @@ import Testing
     #expect(reply.status == 500)
     #expect(reply.body == "abandoned")
     #expect(application.rejections == [.abandoned])
-    server.stop(grace: .seconds(1))
   }
 
   @Test("HEAD gets the header fields of GET and no body")
@@ -111,7 +107,6 @@ import Testing
       #expect(reply.header("Content-Length") == "4")
       #expect(reply.body == (method == "HEAD" ? "" : "body"))
     }
-    server.stop(grace: .seconds(1))
   }
 
   @Test("Header fields that cannot be sent are dropped and logged, and a status that cannot be sent is 500")
@@ -133,7 +128,6 @@ import Testing
     #expect(reply.header("Content-Length") == "0")
     #expect(!reply.headers.contains { $0.contains("Evil") || $0.contains("Nul") || $0.contains("chunked") })
     #expect(application.seen.withLock { $0.log.count } == 7)
-    server.stop(grace: .seconds(1))
   }
 
   @Test(
@@ -166,7 +160,6 @@ import Testing
       #expect(try other.rest() == "")
     }
     #expect(!application.seen.withLock { $0.heads.contains { $0.target == "/smuggled" } })
-    server.stop(grace: .seconds(1))
   }
 
   @Test("A client with Expect: 100-continue learns whether to send its body")
@@ -179,7 +172,6 @@ import Testing
     #expect(try client.response().body == "POST / ok")
     try client.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n")
     #expect(try client.response().status == 413)
-    server.stop(grace: .seconds(1))
   }
 
   @Test("A client that hangs up while its request is handled affects no other")
@@ -197,7 +189,6 @@ import Testing
     try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     try application.nextResponder().respond(Response(status: 200, text: "here"))
     #expect(try client.response().body == "here")
-    server.stop(grace: .seconds(1))
   }
 
   @Test("Hundreds of requests at once are answered by several threads, each with its own answer")
@@ -228,6 +219,5 @@ import Testing
     isDone.update { $0 = true }
     application.seen.update { _ in }
     workers.forEach { $0.join() }
-    server.stop(grace: .seconds(1))
   }
 }

@@ -98,7 +98,6 @@ import Testing
     #expect((400...499).contains(reply.status))
     #expect(!(try client.rest().contains("HTTP/1.1")))
     #expect(application.seen.withLock { $0.heads.isEmpty })
-    server.stop(grace: .seconds(1))
   }
 
   @Test(
