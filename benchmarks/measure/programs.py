@@ -1,6 +1,6 @@
 """Runs receiptd, the yardsticks and the load generators, and measures their processes."""
 
-import contextlib, json, os, pathlib, re, shutil, subprocess, threading, time
+import contextlib, json, os, pathlib, re, shutil, subprocess, time
 
 import workload
 from measure.settings import BIN, CONNECTIONS, FOLDER, RATE_MAX, SECONDS, SOURCES, fail

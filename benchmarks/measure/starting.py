@@ -2,7 +2,6 @@
 
 import contextlib, os, shutil, socket, subprocess, time
 
-import workload
 from measure import ingest, table
 from measure.programs import bare, configure, pace, receiptd
 from measure.settings import BIN, FOLDER, STARTS, fail
