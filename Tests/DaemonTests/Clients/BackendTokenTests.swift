@@ -13,7 +13,6 @@ struct BackendTokenTests {
     let file = try folder.write(try TokenAccessTests.issuer.get().jwk().text, to: "keys.json")
     let bed = try ToyBed(
       client: "client: { jwt: { issuer: 'https://id/', audience: 'relay', keys: 'file:\(file)' } }")
-    defer { bed.stop() }
     let token = "Authorization: Bearer \(try TokenAccessTests.token("u1"))\r\n"
     #expect(try bed.send("POST", "/v1/shop/toy/orders", "gold", token).reply().status == 201)
     #expect(try bed.stored("o1") != nil)

@@ -65,7 +65,7 @@ import Testing
       return client
     }
 
-    func stop() {
+    deinit {
       hold(false)
       fetcher.windDown()
       server.stop(grace: .seconds(5))
@@ -111,7 +111,6 @@ import Testing
   func rotation() throws {
     let (first, second) = (try Self.first.get(), try Self.second.get())
     let bed = try Bed(keys: try TokenIssuer.keySet([first]))
-    defer { bed.stop() }
     let claims = TokenAccessTests.claims("u-1")
     #expect(try bed.post(try first.token(claims)).status == 201)
     #expect(try bed.post(try first.token(claims)).status == 200)
@@ -131,7 +130,6 @@ import Testing
   func unnamedKey() throws {
     let (old, new) = (try Self.first.get(), try TokenIssuer(.p256, keyID: "next"))
     let bed = try Bed(keys: try TokenIssuer.keySet([old]))
-    defer { bed.stop() }
     let claims = TokenAccessTests.claims("u-1")
     #expect(try bed.post(try old.token(claims)).status == 201)
     bed.serve(try TokenIssuer.keySet([new]))
@@ -143,7 +141,6 @@ import Testing
   func flood() throws {
     let first = try Self.first.get()
     let bed = try Bed(keys: try TokenIssuer.keySet([first]))
-    defer { bed.stop() }
     let claims = TokenAccessTests.claims("u-1")
     #expect(try bed.post(try first.token(claims)).status == 201)
     bed.hold(true)
@@ -173,7 +170,6 @@ import Testing
   func unavailable() throws {
     let first = try Self.first.get()
     let bed = try Bed(keys: "no keys", status: "500 Internal Server Error", clock: SystemClock())
-    defer { bed.stop() }
     try bed.bench.waitForLog("could not fetch an app's key set")
     let token = try first.token(TokenAccessTests.claims("u-1"))
     let reply = try bed.post(token)
@@ -197,7 +193,6 @@ import Testing
   func failing(status: String, keys: String) throws {
     let first = try Self.first.get()
     let bed = try Bed(keys: try TokenIssuer.keySet([first]))
-    defer { bed.stop() }
     let claims = TokenAccessTests.claims("u-1")
     #expect(try bed.post(try first.token(claims)).status == 201)
     #expect(bed.fetches == 1)
@@ -215,7 +210,6 @@ import Testing
   func noSecrets() throws {
     let (first, secret) = (try Self.first.get(), try TokenIssuer(.secret, keyID: "s"))
     let bed = try Bed(keys: try TokenIssuer.keySet([first, secret]))
-    defer { bed.stop() }
     #expect(try bed.post(try first.token(TokenAccessTests.claims("u-1"))).status == 201)
     let reply = try bed.post(try secret.token(TokenAccessTests.claims("u-1")))
     #expect(reply.status == 401)
@@ -228,7 +222,6 @@ import Testing
   func reload() throws {
     let first = try Self.first.get()
     let bed = try Bed(keys: try TokenIssuer.keySet([first]))
-    defer { bed.stop() }
     let client = try bed.sendWaiting(first)
     let (closed, port) = try openSocket()
     defer { Glibc.close(closed) }
@@ -244,7 +237,6 @@ import Testing
   func appGone() throws {
     let first = try Self.first.get()
     let bed = try Bed(keys: try TokenIssuer.keySet([first]))
-    defer { bed.stop() }
     let client = try bed.sendWaiting(first)
     bed.apps.replace(with: try AppDirectory(Configuration(database: .file("-"), apps: [Bench.app("other")])))
     bed.hold(false)
@@ -296,6 +288,5 @@ import Testing
     try bed.waitForFetches(2)
     bed.fetcher.windDown()
     #expect(try client.reply().status == 503)
-    bed.stop()
   }
 }

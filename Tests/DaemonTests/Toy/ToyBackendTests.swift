@@ -15,7 +15,6 @@ struct ToyBackendTests {
   @Test("Its root ends in a slash; links in answers begin with it as the client wrote it")
   func root() throws {
     let bed = try ToyBed()
-    defer { bed.stop() }
     for path in ["/v1/shop/toy/", "/v1/shop/users/u%31/toy/", "/v1/sh%6Fp/toy/"] {
       let reply = try bed.send("GET", path).reply()
       #expect(reply.status == 200)
@@ -33,7 +32,6 @@ struct ToyBackendTests {
   @Test("SW02: Without the app's key nothing is served, nor sent to the processor")
   func unauthorized() throws {
     let bed = try ToyBed()
-    defer { bed.stop() }
     for fields in ["", "X-API-KEY: other\r\n", "X-API-KEY: \r\n", "Authorization: Basic YTpi\r\n"] {
       for (method, path, body) in [
         ("GET", "/v1/shop/toy/", nil), ("POST", "/v1/shop/users/u1/toy/orders", "gold" as String?),
@@ -57,7 +55,6 @@ struct ToyBackendTests {
   @Test("Refusals of the relay have the form that the SDK parses")
   func form() throws {
     let bed = try ToyBed { _ in nil }
-    defer { bed.stop() }
     let longest = String(repeating: "x", count: 256 << 10)
     let replies = [
       (405, "method-not-allowed", try bed.send("DELETE", "/v1/shop/toy/orders/o1").reply()),
@@ -79,18 +76,15 @@ struct ToyBackendTests {
   @Test("An app without the processor has no such path")
   func notConfigured() throws {
     let bed = try ToyBed()
-    defer { bed.stop() }
     try bed.reload(["other"])
     #expect(try bed.send("GET", "/v1/shop/toy/").reply().text == "unknown-app 404")
     let withoutKey = try ToyBed(hasKey: false)
-    defer { withoutKey.stop() }
     #expect(try withoutKey.send("GET", "/v1/shop/toy/").reply().text == "not-found 404")
   }
 
   @Test("A backend that never comes to an end is stopped")
   func circle() throws {
     let bed = try ToyBed()
-    defer { bed.stop() }
     let reply = try bed.send("GET", "/v1/shop/users/u1/toy/circle").reply()
     #expect(reply.status == 500)
     #expect(reply.text == "internal 500")
@@ -102,7 +96,6 @@ struct ToyBackendTests {
   @Test("What is answered is stored, with its user and facts (R1)")
   func started() throws {
     let bed = try ToyBed()
-    defer { bed.stop() }
     let reply = try bed.start("gold", "User-Agent: app/1\r\nX-Forwarded-For: 192.0.2.7\r\n").reply()
     #expect(reply.status == 201)
     #expect(reply.text == "/v1/shop/users/u1/toy/orders/o1")
@@ -128,7 +121,6 @@ struct ToyBackendTests {
   @Test("Each payment has its own reference")
   func references() throws {
     let bed = try ToyBed { _ in ToyBed.answer("201 Created", "o1") }
-    defer { bed.stop() }
     for _ in 0..<5 { #expect(try bed.start().reply().status == 201) }
     #expect(Set(bed.calls.map { $0.split(separator: "\r\n\r\n").last }).count == 5)
   }
@@ -136,7 +128,6 @@ struct ToyBackendTests {
   @Test("The user is named by the path or the header; several places must agree")
   func user() throws {
     let bed = try ToyBed()
-    defer { bed.stop() }
     func start(_ path: String, _ header: String) throws -> RawClient.Reply {
       try bed.send("POST", path, "gold", Self.key + header).reply()
     }
@@ -154,7 +145,6 @@ struct ToyBackendTests {
   @Test("A context must be one of the app and the user")
   func context() throws {
     let bed = try ToyBed()
-    defer { bed.stop() }
     let (own, foreign) = (try bed.postContext("u1"), try bed.postContext("u2"))
     for id in [foreign, "ctx_none", "no context"] {
       #expect(try bed.start("gold", "X-Context-Id: \(id)\r\n").reply().status == 422)
@@ -169,7 +159,6 @@ struct ToyBackendTests {
   @Test("Orders and customers of another user do not exist")
   func foreign() throws {
     let bed = try ToyBed()
-    defer { bed.stop() }
     #expect(try bed.start("gold payer-1").reply().status == 201)
     func get(_ path: String, by user: String) throws -> Int {
       try bed.send("GET", "/v1/shop/users/\(user)/toy/\(path)").reply().status
@@ -190,7 +179,6 @@ struct ToyBackendTests {
   @Test("Of two users who start with one customer at once, one gets it, and the other starts no payment")
   func oneOwner() throws {
     let bed = try ToyBed()
-    defer { bed.stop() }
     for number in 1...10 {
       let calls = bed.calls.count
       let requests = try ["u1", "u2"].map { user in try bed.start("gold payer-\(number)", user: user) }
@@ -202,7 +190,6 @@ struct ToyBackendTests {
   @Test("A change reads the order first, and its outcome is stored")
   func change() throws {
     let bed = try ToyBed()
-    defer { bed.stop() }
     #expect(try bed.start().reply().status == 201)
     bed.use { request in
       ToyBed.answer("200 OK", request.hasPrefix("PATCH") ? "cancelled" : "open", "Content-Type: a/b\r\n")
@@ -221,7 +208,6 @@ struct ToyBackendTests {
   @Test("A cached value is fetched once for an app, and again after a reload")
   func cached() throws {
     let bed = try ToyBed(apps: ["shop", "other"]) { _ in ToyBed.answer("200 OK", "10-100") }
-    defer { bed.stop() }
     func limits(_ app: String) throws -> String {
       try bed.send("GET", "/v1/\(app)/toy/limits").reply().text
     }

@@ -12,7 +12,7 @@ import Testing
 @testable import Daemon
 @testable import Service
 
-/// A running daemon. `stop` must be called.
+/// A running daemon. Stops when it is deleted; one thread.
 final class ToyBed {
   /// The raw answer to a request; nil closes the connection without one.
   typealias Script = @Sendable (_ request: String) -> String?
@@ -33,6 +33,7 @@ final class ToyBed {
   let folder: TestFolder
   let daemon: Daemon
   private let lines = Monitor<[String]>([])
+  private var isStopped = false
 
   /// - Parameters:
   ///   - apps: each has the toy processor.
@@ -89,7 +90,11 @@ final class ToyBed {
     ).configuration
   }
 
+  deinit { stop() }
+
   func stop() {
+    guard !isStopped else { return }
+    isStopped = true
     hold { _ in false }
     daemon.stop()
     upstream.stop()

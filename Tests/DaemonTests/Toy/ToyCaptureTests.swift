@@ -20,12 +20,7 @@ struct ToyCaptureTests {
     toy: String = ", timeout: '60s'", _ script: @escaping @Sendable (_ isLookup: Bool) -> String?
   ) throws -> ToyBed {
     let bed = try ToyBed(toy: toy)
-    do {
-      try #require(try bed.start().reply().status == 201)
-    } catch {
-      bed.stop()
-      throw error
-    }
+    try #require(try bed.start().reply().status == 201)
     bed.use { script($0.hasPrefix("GET")) }
     return bed
   }
@@ -40,7 +35,6 @@ struct ToyCaptureTests {
   @Test("A capture is answered when its outcome is on disk, and the purchase is paid")
   func captured() throws {
     let bed = try started { _ in Self.captured }
-    defer { bed.stop() }
     let reply = try capture(bed).reply()
     #expect(reply.status == 200)
     #expect(reply.text == #"{"state":"captured"}"#)
@@ -56,7 +50,6 @@ struct ToyCaptureTests {
   @Test("The same order twice, also at the same time, has one effect and one answer")
   func repeated() throws {
     let bed = try started { _ in Self.captured }
-    defer { bed.stop() }
     bed.hold { $0.hasPrefix("POST \(Self.target)") }
     let clients = try (0..<5).map { _ in try capture(bed) }
     try bed.waitForCalls(2)
@@ -69,7 +62,6 @@ struct ToyCaptureTests {
   @Test("A declined payment is no purchase, and a repeat gets the same answer")
   func declined() throws {
     let bed = try started { _ in ToyBed.answer("200 OK", "declined") }
-    defer { bed.stop() }
     for _ in 0..<2 {
       let reply = try capture(bed).reply()
       #expect(reply.status == 402)
@@ -84,7 +76,6 @@ struct ToyCaptureTests {
   @Test("A payment that is not confirmed yet may be captured again")
   func unconfirmed() throws {
     let bed = try started { _ in ToyBed.answer("200 OK", "unconfirmed") }
-    defer { bed.stop() }
     #expect(try capture(bed).reply().status == 412)
     bed.use { _ in Self.captured }
     #expect(try capture(bed).reply().status == 200)
@@ -94,7 +85,6 @@ struct ToyCaptureTests {
   @Test("Another user's order and an unknown one are 404, and nothing is sent")
   func foreign() throws {
     let bed = try started { _ in Self.captured }
-    defer { bed.stop() }
     #expect(try capture(bed, by: "u2").reply().text.contains("problem:unknown-payment"))
     #expect(try capture(bed, order: "o2").reply().status == 404)
     #expect(bed.calls.count == 1)
@@ -109,7 +99,6 @@ struct ToyCaptureTests {
       isCaptured.withLock { $0 = true }
       return nil
     }
-    defer { bed.stop() }
     #expect(try capture(bed).reply().text == #"{"state":"captured"}"#)
     #expect(bed.called.dropFirst() == ["POST \(Self.target)", "GET \(Self.target)"])
     let other = try started { isLookup in
@@ -119,7 +108,6 @@ struct ToyCaptureTests {
         return value
       } ? Self.captured : nil
     }
-    defer { other.stop() }
     #expect(try capture(other).reply().text == #"{"state":"captured"}"#)
     let calls = other.called.dropFirst()
     #expect(calls.first == "POST \(Self.target)")
@@ -130,7 +118,6 @@ struct ToyCaptureTests {
   @Test("An app that has waited long enough learns that the outcome is unknown, and the capture goes on")
   func unknown() throws {
     let bed = try started(toy: ", timeout: '300ms'") { _ in nil }
-    defer { bed.stop() }
     let reply = try capture(bed).reply()
     #expect(reply.status == 504)
     #expect(reply.text.contains("problem:capture-outcome-unknown"))
@@ -164,7 +151,6 @@ struct ToyCaptureTests {
   @Test("A reload that removes the processor keeps the obligation, and one that adds it again continues it")
   func removed() throws {
     let bed = try started(toy: ", timeout: '300ms'") { _ in nil }
-    defer { bed.stop() }
     #expect(try capture(bed).reply().status == 504)
     try bed.reload(["other"])
     bed.use { _ in Self.captured }
@@ -178,7 +164,6 @@ struct ToyCaptureTests {
   @Test("A call under way when its section is removed ends, and its outcome is stored")
   func sectionRemoved() throws {
     let bed = try started { _ in Self.captured }
-    defer { bed.stop() }
     bed.hold { $0.hasPrefix("POST \(Self.target)") }
     let client = try capture(bed)
     try bed.waitForCalls(2)
@@ -195,7 +180,6 @@ struct ToyCaptureTests {
   @Test("An outcome that cannot be stored is not answered; it is stored as soon as that is possible")
   func database() throws {
     let bed = try started { _ in Self.captured }
-    defer { bed.stop() }
     let path = "\(bed.folder.path)/relay.db"
     let connection = try Connection(path: path, mode: .readWrite, busyTimeout: .seconds(10))
     try connection.execute(

@@ -32,7 +32,6 @@ struct ToyPaymentTests {
   @Test("A callback causes a fetch, and the receipt has the user and the context of the start")
   func callback() throws {
     let bed = try ToyBed(Self.processor("paid"))
-    defer { bed.stop() }
     let context = try bed.postContext()
     #expect(try bed.start("gold", "X-Context-Id: \(context)\r\n").reply().status == 201)
     #expect(try callBack(bed, "c callback o1").status == 200)
@@ -46,7 +45,6 @@ struct ToyPaymentTests {
   @Test("CB01: Callbacks are answered while the processor answers nothing")
   func silentProcessor() throws {
     let bed = try ToyBed(Self.processor("paid"))
-    defer { bed.stop() }
     #expect(try bed.start().reply().status == 201)
     bed.hold { $0.hasPrefix("GET") }
     #expect(try callBack(bed, "c callback o1").status == 200)
@@ -60,7 +58,6 @@ struct ToyPaymentTests {
   @Test("A payment that is never reported is fetched until it is paid")
   func followUp() throws {
     let bed = try ToyBed(toy: ", follow_after: '10ms'", Self.processor("open"))
-    defer { bed.stop() }
     #expect(try bed.start().reply().status == 201)
     try bed.waitForCalls(2)
     bed.use(Self.processor("paid"))
@@ -76,7 +73,6 @@ struct ToyPaymentTests {
   @Test("A wrong path is none, and a foreign sender is forbidden; both are counted, nothing is stored")
   func refused() throws {
     let bed = try ToyBed(Self.processor("paid"))
-    defer { bed.stop() }
     #expect(try bed.start().reply().status == 201)
     let unknown = try callBack(bed, "c callback o1", token: "other")
     #expect(unknown.status == 404)
@@ -97,7 +93,6 @@ struct ToyPaymentTests {
       request.hasPrefix("POST")
         ? ToyBed.answer("201 Created", "o1") : ToyBed.answer("503 Service Unavailable")
     }
-    defer { bed.stop() }
     #expect(try bed.start().reply().status == 201)
     let before = SystemClock().wallMilliseconds
     #expect(try callBack(bed, "c callback o1").status == 200)

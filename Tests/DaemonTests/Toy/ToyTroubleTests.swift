@@ -25,7 +25,6 @@ struct ToyTroubleTests {
   @Test("A redirect is not followed")
   func redirect() throws {
     let bed = try ToyBed { _ in ToyBed.answer("302 Found", "", "Location: /elsewhere\r\n") }
-    defer { bed.stop() }
     let reply = try bed.start().reply()
     #expect(reply.text == "status 302")
     #expect(bed.called == ["POST /orders"])
@@ -36,7 +35,6 @@ struct ToyTroubleTests {
   @Test("No answer in time, a connection that ends early, and no connection are distinguished")
   func noAnswer() throws {
     let bed = try ToyBed(toy: ", timeout: '400ms'") { _ in nil }
-    defer { bed.stop() }
     #expect(try bed.start().reply().text == "no answer")
     bed.hold { _ in true }
     let reply = try bed.start().reply()
@@ -57,7 +55,6 @@ struct ToyTroubleTests {
   @Test("Refused credentials are an error in the log; no secret is printed (R7)")
   func credentials() throws {
     let bed = try ToyBed { _ in ToyBed.answer("401 Unauthorized", "no") }
-    defer { bed.stop() }
     #expect(try bed.start().reply().text == "credentials")
     let line = try bed.waitForLog("refuses the app's credentials")
     #expect(line.contains(" error "))
@@ -71,7 +68,6 @@ struct ToyTroubleTests {
     let bed = try ToyBed { _ in
       isLong ? ToyBed.answer("201 Created", String(repeating: "x", count: 1 << 20 + 1)) : "nonsense\r\n\r\n"
     }
-    defer { bed.stop() }
     #expect(try bed.start().reply().text == "no answer")
     #expect(try bed.reader().purchases(ofUser: "u1", limit: 10).isEmpty)
   }
@@ -79,7 +75,6 @@ struct ToyTroubleTests {
   @Test("A payment that cannot be stored is not reported as started, nor an unreadable one as missing")
   func database() throws {
     let bed = try ToyBed()
-    defer { bed.stop() }
     #expect(try bed.start().reply().status == 201)
     let path = "\(bed.folder.path)/relay.db"
     let connection = try Connection(path: path, mode: .readWrite, busyTimeout: .seconds(10))
@@ -97,7 +92,6 @@ struct ToyTroubleTests {
   @Test("A client that hangs up stops no call: what was started is stored")
   func hangUp() throws {
     let bed = try ToyBed()
-    defer { bed.stop() }
     bed.hold { _ in true }
     do {
       _ = try bed.start()
@@ -116,7 +110,6 @@ struct ToyTroubleTests {
   @Test("One app's slow processor takes no place of another app (R11)")
   func slow() throws {
     let bed = try ToyBed(apps: ["slow", "quick"]) { _ in ToyBed.answer("201 Created", "o1") }
-    defer { bed.stop() }
     bed.hold { $0.contains(" slow-") }
     let share = BackendPlaces.shareMax
     let waiting = try (0..<share).map { _ in try bed.start("slow-", app: "slow") }
@@ -134,7 +127,6 @@ struct ToyTroubleTests {
   @Test("A reload changes later calls; one that is under way ends as it began")
   func reload() throws {
     let bed = try ToyBed()
-    defer { bed.stop() }
     bed.hold { _ in true }
     let client = try bed.start()
     try bed.waitForCalls(1)
@@ -150,7 +142,6 @@ struct ToyTroubleTests {
   @Test("After a reload that removes the app, nothing of a call under way is stored")
   func removed() throws {
     let bed = try ToyBed(apps: ["shop", "other"])
-    defer { bed.stop() }
     bed.hold { _ in true }
     let client = try bed.start()
     try bed.waitForCalls(1)
