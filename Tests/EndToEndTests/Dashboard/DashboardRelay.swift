@@ -10,10 +10,11 @@ import TestSupport
 import Testing
 
 extension Relay {
-  /// User ids that try to break out of a page.
+  /// User ids that try to break out of a page, or to widen it.
   static let hostileUsers = [
     "<script>document.title='broken'</script>", "\"><img src=x onerror=\"document.title='broken'\">",
     "'--></bdi><h1>not a heading", "\u{202E}gnp.exe", "مستخدم-٧",
+    String(repeating: "w", count: 200),
   ]
 
   /// Posts a form of the dashboard.

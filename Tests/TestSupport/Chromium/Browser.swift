@@ -41,7 +41,8 @@ public final class Browser {
   /// The browser's complaints: errors of the console and of scripts, violations of the page's policy, and
   /// failed requests.
   public private(set) var complaints: [String] = []
-  /// Every URL that the pages requested.
+  /// Every URL that the pages requested, but for `data:`: those load nothing, and the browser's own controls
+  /// have such pictures.
   public private(set) var requests: [String] = []
 
   /// - Throws: `BrowserError`.
@@ -91,7 +92,9 @@ public final class Browser {
     case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Audits.issueAdded":
       complaints.append(parameters.text)
     case "Network.requestWillBeSent":
-      if let url = parameters["request"]?["url"]?.stringValue { requests.append(url) }
+      if let url = parameters["request"]?["url"]?.stringValue, !url.hasPrefix("data:") {
+        requests.append(url)
+      }
     case "Network.loadingFailed": complaints.append(parameters.text)
     default: break
     }

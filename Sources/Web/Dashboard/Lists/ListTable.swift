@@ -19,7 +19,8 @@ extension Resource {
         DataTable.Column(
           $0.title, isNumber: $0.layout.contains(.number), isLong: $0.layout.contains(.wraps))
       })
-    table.name = path
+    // Its own namespace: `find` is also the class of the search box.
+    table.name = "list-\(path)"
     table.rows = rows.map { row in
       let isKnown = isKnown(row)
       return fields.map { field in

@@ -282,11 +282,11 @@ extension Stylesheet {
       :is(main, .card) > table td { display: grid; grid-template-columns: 6rem 1fr; gap: 0 0.75rem; }
       :is(main, .card) > table td::before { content: attr(data-label); color: var(--soft); font-size:
         0.8125rem; }
-      main > .receipts tr { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 0.75rem; }
-      main > .receipts td { display: block; }
-      main > .receipts td::before { content: none; }
-      main > .receipts :is([data-label="Last answer"], [data-label="Attempts"], [data-label="Processor"]) {
-        display: none; }
+      main > .list-receipts tr { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 0.75rem; }
+      main > .list-receipts td { display: block; }
+      main > .list-receipts td::before { content: none; }
+      main > .list-receipts :is([data-label="Last answer"], [data-label="Attempts"],
+        [data-label="Processor"]) { display: none; }
       :is(main, .card) > table td > * { min-width: 0; justify-self: start; grid-column: 2; }
     }
 
@@ -306,8 +306,8 @@ extension Stylesheet {
         --pending: #000000; --waiting: #000000; --ended: #000000; --good-soft: #ffffff; --bad-soft: #ffffff;
         --pending-soft: #ffffff; --waiting-soft: #ffffff; --ended-soft: #ffffff; }
       .page { display: block; }
-      .rail, .menu, .find, .strip, .skip, .crumb, .actions, .row-actions, .pages, .tabs, form, iframe {
-        display: none; }
+      .rail, .menu, .find, .strip, .skip, .crumb, .actions, .row-actions, .button, .pages, .tabs, form,
+      iframe { display: none; }
       .live-block .on-paper { display: block; }
       .top { position: static; border: 0; padding: 0; }
       main { padding: 0.5rem 0; max-width: none; display: block; }
