@@ -26,7 +26,7 @@ enum JoinStats {
         ], emptyMessage: "No receipt was made and no context was posted in the last \(days) days.")
     var broken: [String] = []
     for app in apps {
-      for day in try reader.joinDays(app: app, last: days, now: session.now).reversed()
+      for day in try reader.joins(app: app, last: days, periodsOf: 24, now: session.now).reversed()
       where day.tally != JoinTally() {
         if session.isJSON { session.output.json(json(app, day)) } else { table.add(cells(app, day)) }
       }
@@ -39,7 +39,7 @@ enum JoinStats {
     for line in broken { session.output.line(DisplayText.clean(line)) }
   }
 
-  private static func cells(_ app: AppSlug, _ day: JoinDay) -> [Table.Cell] {
+  private static func cells(_ app: AppSlug, _ day: JoinPeriod) -> [Table.Cell] {
     let tally = day.tally
     return [Table.Cell(app.text), Table.Cell(String(day.start.rfc3339.prefix(10)))]
       + [Table.Cell(count: tally.total)]
@@ -52,7 +52,7 @@ enum JoinStats {
     Table.Cell(tally.joinedPercent.map { "\($0) %" } ?? "-")
   }
 
-  private static func json(_ app: AppSlug, _ day: JoinDay) -> JSONValue {
+  private static func json(_ app: AppSlug, _ day: JoinPeriod) -> JSONValue {
     .object(
       [
         .init(name: "app", value: .string(app.text)),

@@ -73,20 +73,18 @@ extension StoreReader {
     return found
   }
 
-  private static let hoursOfDay: Int64 = 24
-
-  /// How an app's contexts and receipts joined on its last days in UTC, the oldest first; days without any
-  /// are there, too. Receipts count on the day on which they were created, contexts on that of their first
-  /// post.
-  public func joinDays(app: AppSlug, last days: Int64, now: Timestamp) throws(StoreFault) -> [JoinDay] {
-    let today = now.unixHour / Self.hoursOfDay
-    let (first, end) = (today - days + 1, today + 1)
-    let found = try joins(
-      app: app, hours: first * Self.hoursOfDay..<end * Self.hoursOfDay, period: Self.hoursOfDay)
-    return (first..<end).map { day in
-      JoinDay(
-        start: Timestamp(unixMilliseconds: 0) + .hours(day * Self.hoursOfDay),
-        tally: found[day] ?? JoinTally())
+  /// How an app's contexts and receipts joined in its last periods, the oldest first; periods without any are
+  /// there, too. Receipts count when they were created, contexts when they were first posted.
+  /// - Parameter hours: the length of a period. Periods begin at midnight in UTC, and each this many hours.
+  public func joins(
+    app: AppSlug, last count: Int64, periodsOf hours: Int64, now: Timestamp
+  ) throws(StoreFault) -> [JoinPeriod] {
+    let end = now.unixHour / hours + 1
+    let first = end - count
+    let found = try joins(app: app, hours: first * hours..<end * hours, period: hours)
+    return (first..<end).map { number in
+      JoinPeriod(
+        start: Timestamp(unixMilliseconds: 0) + .hours(number * hours), tally: found[number] ?? JoinTally())
     }
   }
 
@@ -112,8 +110,8 @@ extension StoreReader {
   }
 }
 
-/// How an app's contexts and receipts joined on one day.
-public struct JoinDay: Sendable, Equatable {
+/// How an app's contexts and receipts joined in one period.
+public struct JoinPeriod: Sendable, Equatable {
   /// Its begin, in UTC.
   public var start: Timestamp
   public var tally: JoinTally

@@ -4,7 +4,7 @@
 internal import Config
 internal import Cryptography
 internal import Domain
-public import Formats
+internal import Formats
 internal import HTTPServer
 internal import Platform
 internal import Reports
@@ -52,9 +52,11 @@ public struct Dashboard: Sendable {
   }
 
   /// Why there is no page.
-  public enum Refusal: Error {
+  enum Refusal: Error {
     case store(StoreFault)
     case problem(Problem)
+    /// A page that says what is wrong.
+    case page(Response)
     /// The page has another URL.
     case moved(Link)
   }
@@ -64,6 +66,7 @@ public struct Dashboard: Sendable {
   func response(to refusal: Refusal, _ scope: RequestScope) -> Response {
     switch refusal {
     case .problem(let problem): return problem.page(requestID: scope.requestID)
+    case .page(let page): return page
     case .moved(let link): return .redirect(to: link)
     case .store(let error):
       services.log.error(
@@ -75,17 +78,11 @@ public struct Dashboard: Sendable {
 
   func failed() throws(Refusal) -> DashboardPage {
     let now = now
-    let (groups, replays, hours) = try read { source throws(StoreFault) in
-      let groups = try FailedPage.Group.all(source.reader)
-      try source.history.update(source.reader, now: now)
-      let history = source.history
-      let hours = Dictionary(
-        Set(groups.map(\.failures.app)).map { ($0, history.counts($0, last: 24, now: now)) }
-      ) { first, _ in first }
-      return (groups, try source.reader.openReplays(), hours)
+    let (groups, replays) = try read { source throws(StoreFault) in
+      (try FailedPage.Group.all(source.reader), try source.reader.openReplays())
     }
     return FailedPage(
-      groups: groups, replays: replays, hours: hours,
+      groups: groups, replays: replays,
       showsProcessor: Set(groups.map(\.failures.processor)).union(apps.current.processorNames).count > 1,
       now: now
     ).page
@@ -216,14 +213,15 @@ extension Problem {
 extension Dashboard {
   /// How long the deliveries of an app took, by destination.
   static func latencies(
-    of app: AppSlug, _ reader: StoreReader, now: Timestamp
+    of app: AppSlug, _ span: ChartSpan, _ reader: StoreReader, now: Timestamp
   ) throws(StoreFault) -> [LatencySection] {
     var sections: [LatencySection] = []
     for place in try reader.latencyPlaces() where place.app == app {
       sections.append(
         LatencySection(
           place: place, hour: try reader.latencies(place, .hour, now: now),
-          byHour: try reader.latenciesByHour(place, last: LatencySection.hours, now: now), now: now))
+          byHour: try reader.latenciesByHour(place, last: LatencySection.hours, now: now), span: span,
+          now: now))
     }
     return sections
   }

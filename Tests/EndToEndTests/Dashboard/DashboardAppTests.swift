@@ -63,12 +63,27 @@ import Testing
       let page = try relay.admin.request("GET", "/apps/shop").text
       #expect(page.contains("1 without a context"))
       #expect(page.contains("1 context of 1 was claimed by no purchase"))
+      #expect(!page.contains("joins-title"), "one hour is no picture")
       let id = try #require(try relay.receipt(of: checkout.subscription)?.id)
       let receipt = try relay.admin.request("GET", "/receipts/\(id)").text
       #expect(receipt.contains("Contexts that may have been meant"))
       #expect(receipt.contains("which differs only in form"))
       let metrics = try relay.admin.request("GET", "/metrics").text
       #expect(metrics.contains("receiptd_joined_receipts{app=\"shop\",outcome=\"none\"} 1\n"))
+    }
+  }
+
+  @Test("The charts show a day by hours or a week by six hours, deliveries and joins alike")
+  func charts() throws {
+    try Relay.withPast(receipts: 5000, failed: 50) { relay, _ in
+      let day = try relay.admin.request("GET", "/apps/shop").text
+      #expect(day.contains("Last 24 hours: deliveries and failures, 1 h each"))
+      #expect(day.contains("Receipts by how they got their context, 1 h each"))
+      #expect(day.contains("Answers: p50 and p99, 1 h each"))
+      let week = try relay.admin.request("GET", "/apps/shop?time=7d").text
+      #expect(week.contains("Last 7 days: deliveries and failures, 6 h each"))
+      #expect(week.contains("Answers: p50 and p99, 6 h each"))
+      #expect(!week.contains("1 h each"))
     }
   }
 
@@ -133,6 +148,7 @@ import Testing
       let page = try relay.admin.request("GET", "/failed").text
       #expect(page.contains("badge cancelled\">acknowledged"))
       #expect(page.contains("An example: rcp_"))
+      #expect(!page.contains("<svg"), "every number is the group's own")
       #expect(page.contains("bob &lt;b&gt;"))
       #expect(page.contains("asked them"))
       let grey = try relay.admin.request("GET", list).text

@@ -53,6 +53,30 @@ struct ChartScale {
   }
 }
 
+// MARK: - ChartSpan
+
+/// The time that the charts of a page show.
+enum ChartSpan {
+  case day, week
+
+  /// Fewer points with numbers are no picture: the table says more.
+  static let pointsMin = 3
+
+  var title: String { self == .day ? "Last 24 hours" : "Last 7 days" }
+  var hours: Int64 { self == .day ? 24 : 7 * 24 }
+  /// The hours that one point covers.
+  var hoursEach: Int64 { self == .day ? 1 : 6 }
+  var step: String { "\(hoursEach) h" }
+
+  /// The labels of an axis, if there are more than two points.
+  func marks(_ starts: [Timestamp]) -> [String] {
+    guard let first = starts.first, let last = starts.last, starts.count > 2 else { return [] }
+    return [first, starts[starts.count / 2], last].map {
+      self == .day ? ChartTime.timeOfDay($0) : ChartTime.date($0)
+    }
+  }
+}
+
 // MARK: - ChartTime
 
 // Times and numbers as charts write them. Pure; called from any thread.

@@ -13,39 +13,26 @@ struct DeliveryChart {
     var count: DeliveryCount
   }
 
-  let title: String
-  /// The time that one bar covers, such as `1 h`.
-  let step: String
+  let span: ChartSpan
   let bars: [Bar]
-  /// The prefix of element ids on the page.
-  let id: String
 
   private static let height = 80.0
   private static let slot = 10.0
-  /// Fewer bars are no picture: the table says more.
-  private static let barsMin = 3
   /// The smallest visible height of a bar.
   private static let heightMin = 2.0
 
-  /// The last day in bars of one hour.
-  static func day(_ counts: [DeliveryCount], now: Timestamp, id: String) -> DeliveryChart {
-    DeliveryChart(
-      title: "Last 24 hours", step: "1 h", bars: bars(counts, hoursEach: 1, now: now), id: "\(id)-day")
-  }
-
-  /// The last week in bars of six hours.
-  static func week(_ counts: [DeliveryCount], now: Timestamp, id: String) -> DeliveryChart {
-    DeliveryChart(
-      title: "Last 7 days", step: "6 h", bars: bars(counts, hoursEach: 6, now: now), id: "\(id)-week")
-  }
-
-  private static func bars(_ counts: [DeliveryCount], hoursEach: Int, now: Timestamp) -> [Bar] {
+  /// - Parameter hours: at least those of the span, the oldest first.
+  init(_ span: ChartSpan, _ hours: [DeliveryCount], now: Timestamp) {
+    let (counts, each) = (Array(hours.suffix(Int(span.hours))), Int(span.hoursEach))
     let first = DeliveryHistory.hour(of: now) - Int64(counts.count) + 1
-    return stride(from: 0, to: counts.count, by: hoursEach).map { offset in
-      let sum = counts[offset..<min(offset + hoursEach, counts.count)].reduce(DeliveryCount(), +)
+    self.span = span
+    bars = stride(from: 0, to: counts.count, by: each).map { offset in
+      let sum = counts[offset..<min(offset + each, counts.count)].reduce(DeliveryCount(), +)
       return Bar(start: DeliveryHistory.start(ofHour: first + Int64(offset)), count: sum)
     }
   }
+
+  private var title: String { span.title }
 
   private var total: DeliveryCount { bars.reduce(DeliveryCount()) { $0 + $1.count } }
 
@@ -53,7 +40,7 @@ struct DeliveryChart {
     let total = total
     return Tag.div(.class("chart")) {
       Tag.div(.class("chart-head")) {
-        Tag.h2 { title }
+        Tag.h3 { title }
         Tag.p {
           Tag.span(.class("key good")) { "\(PageParts.number(total.delivered)) delivered" }
           " "
@@ -63,7 +50,7 @@ struct DeliveryChart {
       if total == DeliveryCount() {
         Tag.p(.class("quiet-chart")) { "Nothing was delivered, and nothing failed." }
       } else {
-        let isDrawn = bars.count { $0.count != DeliveryCount() } >= Self.barsMin
+        let isDrawn = bars.count { $0.count != DeliveryCount() } >= ChartSpan.pointsMin
         if isDrawn {
           let bounds = bounds
           Tag.div(.class("scaled")) {
@@ -71,7 +58,7 @@ struct DeliveryChart {
             drawing(total, bounds)
           }
           Tag.div(.class("axis scaled-axis"), .hiddenFromReaders()) {
-            for time in times { Tag.span { time } }
+            for time in span.marks(bars.map(\.start)) { Tag.span { time } }
           }
         }
         Tag.details(.open(!isDrawn)) {
@@ -80,16 +67,6 @@ struct DeliveryChart {
         }
       }
     }
-  }
-
-  private var times: [String] {
-    guard let first = bars.first, let last = bars.last, bars.count > 2 else { return [] }
-    return [label(first.start), label(bars[bars.count / 2].start), label(last.start)]
-  }
-
-  /// The time of day for a day, the date for a week.
-  private func label(_ moment: Timestamp) -> String {
-    step == "1 h" ? ChartTime.timeOfDay(moment) : ChartTime.date(moment)
   }
 
   /// The highest bars, and where they start from.
@@ -136,12 +113,12 @@ struct DeliveryChart {
     let (up, down, base) = (bounds.up, bounds.down, bounds.base)
     return Tag.svg(
       Attribute("viewBox", "0 0 \(DrawnNumber.text(width)) \(DrawnNumber.text(Self.height))"),
-      Attribute("preserveAspectRatio", "none"), .role("img"), .labelledBy("\(id)-title \(id)-desc")
+      Attribute("preserveAspectRatio", "none"), .role("img"), .labelledBy("deliveries-title deliveries-desc")
     ) {
-      Tag.title(.id("\(id)-title")) { "\(title): deliveries and failures, \(step) each" }
-      Tag.desc(.id("\(id)-desc")) {
+      Tag.title(.id("deliveries-title")) { "\(title): deliveries and failures, \(span.step) each" }
+      Tag.desc(.id("deliveries-desc")) {
         "\(PageParts.number(total.delivered)) delivered and \(PageParts.number(total.failed)) failed in all; "
-          + "at most \(PageParts.number(up)) delivered and \(PageParts.number(down)) failed in \(step)."
+          + "at most \(PageParts.number(up)) delivered and \(PageParts.number(down)) failed in \(span.step)."
       }
       for (index, bar) in bars.enumerated() {
         let x = Double(index) * Self.slot + 1
@@ -178,7 +155,7 @@ struct DeliveryChart {
 
   private var table: HTML {
     var table = DataTable(
-      "\(title), \(step) each",
+      "\(title), \(span.step) each",
       [.init("From"), .init("Delivered", isNumber: true), .init("Failed", isNumber: true)])
     // Leave out empty hours: a quiet app has mostly those.
     let busy = bars.filter { $0.count != DeliveryCount() }

@@ -1,4 +1,4 @@
-// How the contexts of an app join: one bar for each day, with a scale, and the numbers as a table. Pure;
+// How the contexts of an app join: one bar for each period, with a scale, and the numbers as a table. Pure;
 // called from any thread.
 
 internal import Domain
@@ -7,19 +7,17 @@ internal import Reports
 internal import Store
 
 struct JoinChart {
-  /// The days that are shown.
-  static let days: Int64 = 14
-
   private static let height = 100.0
   private static let slot = 10.0
 
+  let span: ChartSpan
   /// The oldest first, without gaps.
-  let days: [JoinDay]
+  let periods: [JoinPeriod]
   /// The last hours, if the contexts no longer join.
   let broken: JoinTally?
 
-  private var total: JoinTally { days.reduce(JoinTally()) { $0 + $1.tally } }
-  private var top: Int64 { days.map(\.tally.total).max() ?? 0 }
+  private var total: JoinTally { periods.reduce(JoinTally()) { $0 + $1.tally } }
+  private var top: Int64 { periods.map(\.tally.total).max() ?? 0 }
 
   var html: HTML {
     Tag.section(.class("card"), .labelledBy("joins")) {
@@ -39,7 +37,7 @@ struct JoinChart {
     let total = total
     return Tag.div(.class("chart")) {
       Tag.div(.class("chart-head")) {
-        Tag.h3 { "Last \(days.count) days" }
+        Tag.h3 { span.title }
         Tag.p {
           for outcome in JoinOutcome.allCases {
             Tag.span(.class("key \(style(outcome))")) {
@@ -49,21 +47,22 @@ struct JoinChart {
           }
         }
       }
-      Tag.div(.class("plot")) {
-        Tag.div(.class("scale"), .hiddenFromReaders()) {
-          Tag.span { PageParts.number(top) }
-          Tag.span { "0" }
-        }
-        drawing
-        Tag.div(.class("axis"), .hiddenFromReaders()) {
-          for day in [days.first, days.last].compactMap(\.self) { Tag.span { ChartTime.date(day.start) } }
+      let isDrawn = periods.count { $0.tally != JoinTally() } >= ChartSpan.pointsMin
+      if isDrawn {
+        Tag.div(.class("plot")) {
+          Tag.div(.class("scale"), .hiddenFromReaders()) {
+            Tag.span { PageParts.number(top) }
+            Tag.span { "0" }
+          }
+          drawing
+          Tag.div(.class("axis"), .hiddenFromReaders()) {
+            for mark in span.marks(periods.map(\.start)) { Tag.span { mark } }
+          }
         }
       }
-      Tag.p(.class("meaning")) {
-        "\(contexts(total)) Days are in UTC; a receipt counts on the day on which it was created."
-      }
-      Tag.details {
-        Tag.summary { "Last \(days.count) days as a table" }
+      Tag.p(.class("meaning")) { "\(contexts(total)) A receipt counts when it was created." }
+      Tag.details(.open(!isDrawn)) {
+        Tag.summary { "\(span.title) as a table" }
         table
       }
     }
@@ -86,22 +85,20 @@ struct JoinChart {
     }
   }
 
-  private static func name(_ day: JoinDay) -> String { String(day.start.rfc3339.prefix(10)) }
-
   private var drawing: HTML {
-    let width = Double(days.count) * Self.slot
+    let width = Double(periods.count) * Self.slot
     return Tag.svg(
       Attribute("viewBox", "0 0 \(DrawnNumber.text(width)) \(DrawnNumber.text(Self.height))"),
       Attribute("preserveAspectRatio", "none"), .role("img"), .labelledBy("joins-title joins-desc")
     ) {
-      Tag.title(.id("joins-title")) { "Receipts by how they got their context, a day each" }
+      Tag.title(.id("joins-title")) { "Receipts by how they got their context, \(span.step) each" }
       Tag.desc(.id("joins-desc")) {
-        "At most \(PageParts.counted(top, "receipt")) a day. "
+        "At most \(PageParts.counted(top, "receipt")) in \(span.step). "
           + JoinOutcome.allCases.map { "\(PageParts.number(total[$0])) \(JoinText.name($0))" }
           .joined(separator: ", ") + " in all."
       }
       for share in [0.0, 0.5] { line(share, "grid", width) }
-      for (index, day) in days.enumerated() { bar(day, x: Double(index) * Self.slot + 1) }
+      for (index, period) in periods.enumerated() { bar(period, x: Double(index) * Self.slot + 1) }
       line(1, "base", width)
     }
   }
@@ -114,12 +111,12 @@ struct JoinChart {
       Attribute("y2", y))
   }
 
-  /// The outcomes of a day above each other, the best at the bottom.
-  private func bar(_ day: JoinDay, x: Double) -> HTML {
+  /// The outcomes of a period above each other, the best at the bottom.
+  private func bar(_ period: JoinPeriod, x: Double) -> HTML {
     var base = Self.height
     var parts: [(outcome: JoinOutcome, y: Double, height: Double)] = []
-    for outcome in JoinOutcome.allCases where day.tally[outcome] > 0 && top > 0 {
-      let height = max(0, Self.height * Double(day.tally[outcome]) / Double(top))
+    for outcome in JoinOutcome.allCases where period.tally[outcome] > 0 && top > 0 {
+      let height = max(0, Self.height * Double(period.tally[outcome]) / Double(top))
       base -= height
       parts.append((outcome, base, height))
     }
@@ -132,7 +129,8 @@ struct JoinChart {
           Attribute("height", DrawnNumber.text(part.height))
         ) {
           Tag.title {
-            "\(Self.name(day)): \(PageParts.number(day.tally[part.outcome])) \(JoinText.name(part.outcome))"
+            "\(ChartTime.text(period.start)): \(PageParts.number(period.tally[part.outcome])) "
+              + JoinText.name(part.outcome)
           }
         }
       }
@@ -142,11 +140,12 @@ struct JoinChart {
   private var table: HTML {
     var table = DataTable(
       "Receipts by how they got their context, and contexts",
-      [.init("Day")] + JoinOutcome.allCases.map { .init(JoinText.name($0), isNumber: true) }
+      [.init("From")] + JoinOutcome.allCases.map { .init(JoinText.name($0), isNumber: true) }
         + [.init("Contexts", isNumber: true), .init("Unclaimed", isNumber: true)])
-    table.rows = days.reversed().filter { $0.tally != JoinTally() }.map { day in
-      [Tag.time(.datetime(day.start.rfc3339)) { Self.name(day) }]
-        + (JoinOutcome.allCases.map { day.tally[$0] } + [day.tally.contexts, day.tally.unclaimed])
+    table.rows = periods.reversed().filter { $0.tally != JoinTally() }.map { period in
+      let tally = period.tally
+      return [Tag.time(.datetime(period.start.rfc3339)) { ChartTime.text(period.start) }]
+        + (JoinOutcome.allCases.map { tally[$0] } + [tally.contexts, tally.unclaimed])
         .map { HTML(text: PageParts.number($0)) }
     }
     return table.html

@@ -15,8 +15,7 @@ struct LatencyChart {
   }
 
   let title: String
-  /// The time that one point covers, such as `1 h`.
-  let step: String
+  let span: ChartSpan
   /// Oldest first.
   let points: [Point]
   /// The prefix of element ids on the page.
@@ -64,12 +63,17 @@ struct LatencyChart {
       if all.total == 0 {
         Tag.p(.class("quiet-chart")) { "Nothing was sent." }
       } else {
-        Tag.div(.class("scaled")) {
-          marks
-          drawing
+        let isDrawn = points.count { $0.counts.total > 0 } >= ChartSpan.pointsMin
+        if isDrawn {
+          Tag.div(.class("scaled")) {
+            marks
+            drawing
+          }
+          Tag.div(.class("axis scaled-axis"), .hiddenFromReaders()) {
+            for mark in span.marks(points.map(\.start)) { Tag.span { mark } }
+          }
         }
-        Tag.div(.class("axis scaled-axis"), .hiddenFromReaders()) { for mark in times { Tag.span { mark } } }
-        Tag.details {
+        Tag.details(.open(!isDrawn)) {
           Tag.summary { "\(title) as a table" }
           table
         }
@@ -111,7 +115,7 @@ struct LatencyChart {
       Attribute("viewBox", "0 0 \(DrawnNumber.text(width)) \(DrawnNumber.text(Self.height))"),
       Attribute("preserveAspectRatio", "none"), .role("img"), .labelledBy("\(id)-title \(id)-desc")
     ) {
-      Tag.title(.id("\(id)-title")) { "\(title): p50 and p99, \(step) each" }
+      Tag.title(.id("\(id)-title")) { "\(title): p50 and p99, \(span.step) each" }
       Tag.desc(.id("\(id)-desc")) {
         Self.lines.map { "\($0.name) \(LatencyText.time(all.quantile($0.share)))" }.joined(separator: ", ")
           + " in all, of \(PageParts.number(all.total))."
@@ -155,16 +159,9 @@ struct LatencyChart {
     return "\(ChartTime.text(point.start)): \(texts), of \(PageParts.number(point.counts.total))"
   }
 
-  private var times: [String] {
-    guard let first = points.first, let last = points.last, points.count > 2 else { return [] }
-    return [first, points[points.count / 2], last].map {
-      step == "1 h" ? ChartTime.timeOfDay($0.start) : ChartTime.date($0.start)
-    }
-  }
-
   private var table: HTML {
     var table = DataTable(
-      "\(title), \(step) each",
+      "\(title), \(span.step) each",
       [.init("From"), .init("Number", isNumber: true)]
         + Self.lines.map { .init($0.name, isNumber: true) })
     table.rows = points.filter { $0.counts.total > 0 }.reversed().map { point in

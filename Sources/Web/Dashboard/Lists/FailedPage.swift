@@ -38,8 +38,6 @@ struct FailedPage {
   let groups: [Group]
   /// Those that have not ended.
   let replays: [Job]
-  /// The deliveries of each app in the last 24 hours.
-  let hours: [AppSlug: [DeliveryCount]]
   /// Whether the apps have several processors.
   let showsProcessor: Bool
   let now: Timestamp
@@ -67,7 +65,7 @@ struct FailedPage {
       "New or growing first, then those that somebody takes care of",
       [.init("Failure", isLong: true), .init("App")] + (showsProcessor ? [.init("Processor")] : []) + [
         .init("Receipts", isNumber: true), .init("Newest"), .init("Said by the destination", isLong: true),
-        .init("Failures of the app, 24 h"), .init("State", isLong: true), .init("Actions"),
+        .init("State", isLong: true), .init("Actions"),
       ])
     for entry in groups {
       let group = entry.failures
@@ -96,7 +94,7 @@ struct FailedPage {
           Tag.a(.href(Link("receipts", query: listQuery))) {
             PageParts.number(group.count)
           },
-          PageParts.time(group.newest, now: now), said(entry), trend(group.app), state(group),
+          PageParts.time(group.newest, now: now), said(entry), state(group),
           Tag.div(.class("row-actions")) {
             again(group, query, list: listQuery)
             care(group, query)
@@ -115,15 +113,6 @@ struct FailedPage {
       if let example = group.example {
         Tag.a(.href(NamedID.receipt(example).link), .label("An example: \(example)")) { "example" }
       }
-    }
-  }
-
-  private func trend(_ app: AppSlug) -> HTML {
-    let failed = (hours[app] ?? []).map { DeliveryCount(delivered: 0, failed: $0.failed) }
-    return HTML {
-      PageParts.number(failed.reduce(0) { $0 + $1.failed })
-      " "
-      Sparkline(hours: failed).html
     }
   }
 

@@ -30,8 +30,6 @@ struct AppSummary {
 }
 
 struct AppCard {
-  private static let dayHours = 24
-
   let app: AppSummary
   let now: Timestamp
 
@@ -91,16 +89,17 @@ struct AppCard {
     }
   }
 
-  /// The deliveries of a day or a week.
-  func charts(isWeek: Bool) -> HTML {
+  /// The choice of the time that the charts show, and the deliveries in it.
+  func charts(_ span: ChartSpan) -> HTML {
     HTML {
-      Tag.nav(.class("tabs"), .label("Time")) {
-        Tag.a(.href(Link("apps", app.slug.text)), .current(!isWeek)) { "24 h" }
-        Tag.a(.href(Link("apps", app.slug.text, query: [("time", "7d")])), .current(isWeek)) { "7 d" }
+      Tag.nav(.class("tabs"), .label("Time of the charts")) {
+        Tag.a(.href(Link("apps", app.slug.text)), .current(span == .day)) { "24 h" }
+        Tag.a(.href(Link("apps", app.slug.text, query: [("time", "7d")])), .current(span == .week)) { "7 d" }
       }
-      isWeek
-        ? DeliveryChart.week(app.hours, now: now, id: "app").html
-        : DeliveryChart.day(Array(app.hours.suffix(Self.dayHours)), now: now, id: "app").html
+      Tag.section(.class("card"), .labelledBy("deliveries")) {
+        Tag.h2(.id("deliveries")) { "Deliveries" }
+        DeliveryChart(span, app.hours, now: now).html
+      }
     }
   }
 

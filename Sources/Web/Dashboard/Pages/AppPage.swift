@@ -12,8 +12,7 @@ struct AppPage {
   let processors: [ProcessorName]
   let latencies: [LatencySection]
   let joins: JoinChart
-  /// Whether its chart shows a week, not a day.
-  let isWeek: Bool
+  let span: ChartSpan
   /// The change that has just been made.
   let done: String?
   let now: Timestamp
@@ -52,7 +51,7 @@ struct AppPage {
       card.tiles
       // Before the charts, because a destination may be down.
       if !destinations.isEmpty { table }
-      card.charts(isWeek: isWeek)
+      card.charts(span)
       joins.html
       for section in latencies { section.html }
     }

@@ -64,6 +64,7 @@ extension Dashboard {
   func app(_ slug: AppSlug, _ form: AdminForm) throws(Refusal) -> DashboardPage {
     let now = now
     let app = apps.current[slug]
+    let span = form["time"] == "7d" ? ChartSpan.week : .day
     let page = try read { source throws(StoreFault) -> AppPage? in
       let counts = try source.reader.counts(app: slug)
       guard app != nil || !counts.isEmpty else { return nil }
@@ -75,10 +76,12 @@ extension Dashboard {
           (name, breakers[AppDestination(slug, name)])
         },
         processors: app?.processors.keys.sorted() ?? [],
-        latencies: try Self.latencies(of: slug, source.reader, now: now),
+        latencies: try Self.latencies(of: slug, span, source.reader, now: now),
         joins: JoinChart(
-          days: try source.reader.joinDays(app: slug, last: JoinChart.days, now: now),
-          broken: try source.reader.unjoined(app: slug, now: now)), isWeek: form["time"] == "7d",
+          span: span,
+          periods: try source.reader.joins(
+            app: slug, last: span.hours / span.hoursEach, periodsOf: span.hoursEach, now: now),
+          broken: try source.reader.unjoined(app: slug, now: now)), span: span,
         done: form["done"], now: now)
     }
     guard let page else { throw .problem(.unknownApp) }

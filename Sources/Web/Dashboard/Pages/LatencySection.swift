@@ -14,6 +14,8 @@ struct LatencySection {
   let hour: DeliveryLatencies
   /// By hours since 1970.
   let byHour: [Int64: DeliveryLatencies]
+  /// The time of its charts.
+  let span: ChartSpan
   let now: Timestamp
 
   private var id: String { "latency-\(place.destination)" }
@@ -26,8 +28,8 @@ struct LatencySection {
       }
       table
       Tag.div(.class("charts")) {
-        charts("Answers", "answers") { $0.attempts }
-        charts("From payment to delivery", "payment") { $0.sincePayment }
+        chart("Answers", "answers") { $0.attempts }
+        chart("From payment to delivery", "payment") { $0.sincePayment }
       }
       Tag.p { Tag.a(.href(attempts())) { "All attempts" } }
     }
@@ -40,30 +42,17 @@ struct LatencySection {
     return Link("attempts", query: filter + more)
   }
 
-  private func charts(
+  private func chart(
     _ title: String, _ name: String, _ counts: (DeliveryLatencies) -> LatencyCounts
   ) -> HTML {
-    HTML {
-      LatencyChart(
-        title: "\(title), last 24 hours", step: "1 h", points: points(24, each: 1, counts),
-        id: "\(id)-\(name)-day"
-      ).html
-      LatencyChart(
-        title: "\(title), last 7 days", step: "6 h", points: points(7 * 24, each: 6, counts),
-        id: "\(id)-\(name)-week"
-      ).html
-    }
-  }
-
-  private func points(
-    _ hours: Int64, each: Int64, _ counts: (DeliveryLatencies) -> LatencyCounts
-  ) -> [LatencyChart.Point] {
-    let first = DeliveryHistory.hour(of: now) - hours + 1
-    return stride(from: first, to: first + hours, by: Int(each)).map { start in
+    let first = DeliveryHistory.hour(of: now) - span.hours + 1
+    let points = stride(from: first, to: first + span.hours, by: Int(span.hoursEach)).map { start in
       LatencyChart.Point(
         start: DeliveryHistory.start(ofHour: start),
-        counts: (start..<start + each).compactMap { byHour[$0].map(counts) }.reduce(LatencyCounts(), +))
+        counts: (start..<start + span.hoursEach).compactMap { byHour[$0].map(counts) }
+          .reduce(LatencyCounts(), +))
     }
+    return LatencyChart(title: title, span: span, points: points, id: "\(id)-\(name)").html
   }
 
   private func figures(_ window: LatencyWindow) -> DeliveryLatencies {
