@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(
-    "An invalid filter is 400 with its name, an unknown item 404, a wrong method 405")
+    "An invalid filter is 400 with its form, an unknown item 404, a wrong method 405")
   func astray() throws {
     try Relay.withPast(receipts: 20, failed: 5) { relay, _ in
       let none = "rcp_\(String(repeating: "0", count: 26))"
@@ -73,10 +73,16 @@ import Testing
         let reply = try relay.admin.request(method, path, body: method == "POST" ? [] : nil)
         #expect(reply.status == status, "\(method) \(path): \(reply.status)")
       }
-      let reply = try relay.admin.request("GET", "/receipts?state=sold")
-      #expect(reply.text.contains("`state` must be one of waiting, pending"))
+      let reply = try relay.admin.request("GET", "/receipts?state=sold&user=jdo-1")
+      #expect(reply.text.contains("State must be one of waiting, pending"))
+      #expect(reply.text.contains(#"name="state" aria-invalid="true" aria-describedby="complaint""#))
+      #expect(reply.text.contains(#"name="user" type="text" value="jdo-1""#), "what was typed stays")
+      #expect(reply.text.matches(of: /aria-invalid/).count == 1)
       #expect(reply.header("Content-Type")?.hasPrefix("text/html") == true)
       #expect(try relay.admin.request("GET", "/receipts?reason=422").text.contains("did you mean http_422?"))
+      let nowhere = try relay.admin.request("GET", "/nowhere").text
+      #expect(nowhere.contains("There is no such page."))
+      #expect(nowhere.contains("The box at the top finds receipts"))
     }
   }
 

@@ -78,7 +78,11 @@ public struct DashboardPage {
   init(_ problem: Problem) {
     self.init(status: problem.status, title: problem.title, updates: .still) {
       Tag.h1 { problem.title }
-      Tag.p { problem.detail }
+      // That of a path is for those who call the API.
+      Tag.p { problem == .notFound ? "There is no such page." : problem.detail }
+      if problem.status == 404 {
+        Tag.p { "The box at the top finds receipts, events, contexts, jobs and users by any of their ids." }
+      }
       Tag.p { Tag.a(.href(Link())) { "Back to the overview" } }
     }
   }

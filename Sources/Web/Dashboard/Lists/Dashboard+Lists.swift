@@ -14,8 +14,44 @@ extension Dashboard {
     do throws(Fault) {
       return try ListSearch(query: head.query, now: now)
     } catch {
-      throw .problem(Self.problem(error))
+      throw .page(try rejected(Filter.self, head.query, error).response)
     }
+  }
+
+  /// The form of a list with what was typed, and with what is wrong.
+  private func rejected<Filter: ListFilter>(
+    _: Filter.Type, _ query: String?, _ fault: Fault
+  ) throws(Refusal) -> DashboardPage {
+    guard let typed = try? AdminForm(query) else { throw .problem(Self.problem(fault)) }
+    var form = form(for: ListSearch<Filter>(rejected: typed), try read(Self.knownProcessors))
+    form.fault = fault
+    let (title, label) = (
+      Filter.resource.title, Filter.fields.first { $0.queryName == fault.path }?.label ?? "`\(fault.path)`"
+    )
+    let filled = form
+    return DashboardPage(
+      status: 400, title: title, place: DashboardPage.Place(rawValue: title) ?? .overview, updates: .still
+    ) {
+      Tag.h1 { title }
+      PageParts.notice("bad") {
+        Tag.p(.id("complaint")) {
+          PageParts.untrusted("\(label) \(fault.message)\(fault.message.hasSuffix("?") ? "" : ".")")
+        }
+      }
+      filled.html
+    }
+  }
+
+  private static func knownProcessors(_ source: inout Source) throws(StoreFault) -> [AppProcessor] {
+    Array(try source.reader.countsByProcessor().keys)
+  }
+
+  /// - Parameter known: the apps and processors that have receipts.
+  private func form<Filter>(for search: ListSearch<Filter>, _ known: [AppProcessor]) -> FilterForm<Filter> {
+    let current = apps.current
+    return FilterForm(
+      search: search, apps: Set(known.map(\.app)).union(current.slugs).sorted(),
+      processors: Set(known.map(\.processor)).union(current.processorNames).sorted())
   }
 
   /// The page of a list. A form sends empty fields, too; then the browser goes to the URL without them, which
@@ -36,15 +72,12 @@ extension Dashboard {
       let reader = source.reader
       return (
         try filter.read(reader, limit: ListParts.pageSize, now: now), try filter.total(reader),
-        FilterForm<Filter>.hasApps ? Array(try reader.countsByProcessor().keys) : [],
+        FilterForm<Filter>.hasApps ? try Self.knownProcessors(&source) : [],
         try before(filter, reader), try isKnown(reader)
       )
     }
-    let current = apps.current
-    let form = FilterForm(
-      search: search, apps: Set(known.map(\.app)).union(current.slugs).sorted(),
-      processors: Set(known.map(\.processor)).union(current.processorNames).sorted(), counts: counts,
-      tabbed: tabbed)
+    var form = form(for: search, known)
+    (form.counts, form.tabbed) = (counts, tabbed)
     return ListView(
       search: search, form: form, page: page, total: total, above: above, isKnown: isKnown, now: now
     ).html

@@ -1,6 +1,7 @@
 // The form that filters a list, made from the fields that receiptctl has as options, too. Pure; called from
 // any thread.
 
+internal import Config
 internal import Domain
 internal import Formats
 internal import Reports
@@ -15,6 +16,8 @@ struct FilterForm<Filter: ListFilter> {
   var counts: [String: [String: Int64]] = [:]
   /// The field that the page has tabs for.
   var tabbed: String?
+  /// What is wrong with one of the fields.
+  var fault: Fault?
 
   /// Whether it has a choice of apps.
   static var hasApps: Bool { Filter.fields.contains { $0.kind == .app } }
@@ -64,11 +67,11 @@ struct FilterForm<Filter: ListFilter> {
     case _ where field.name == tabbed:
       VoidTag.input(.type("hidden"), .name(field.queryName), .value(search[field.name] ?? ""))
     case .text where counts[field.name] != nil: select(field, (counts[field.name] ?? [:]).keys.sorted())
-    case .text: input(field, [])
+    case .text: input(field)
     // A URL may have any form of `MomentText`; a control for dates would lose others.
     case .moment where search[field.name].map({ $0.wholeMatch(of: /\d{4}-\d\d-\d\d/) == nil }) ?? false:
-      input(field, [])
-    case .moment: input(field, [], type: "date")
+      input(field)
+    case .moment: input(field, type: "date")
     case .app: select(field, apps.map(\.text))
     case .processor: select(field, processors.map(\.text))
     case .choice(let words): select(field, words)
@@ -76,14 +79,19 @@ struct FilterForm<Filter: ListFilter> {
     }
   }
 
-  private func input(_ field: FilterField<Filter>, _ more: [Attribute], type: String = "text") -> HTML {
+  private func marks(_ field: FilterField<Filter>) -> [Attribute] {
+    field.queryName == fault?.path
+      ? [Attribute("aria-invalid", "true"), Attribute("aria-describedby", "complaint")] : []
+  }
+
+  private func input(_ field: FilterField<Filter>, type: String = "text") -> HTML {
     labelled(field) { id in
       VoidTag.input(
         [
           .id(id), .name(field.queryName), .type(type), .value(search[field.name] ?? ""), .maxLength(255),
           Attribute("autocomplete", "off"), Attribute("autocapitalize", "none"),
           Attribute("spellcheck", "false"),
-        ] + more)
+        ] + marks(field))
     }
   }
 
@@ -92,7 +100,7 @@ struct FilterForm<Filter: ListFilter> {
     // A value in the URL stays selected, even if it is not among the choices.
     let unknown = chosen.flatMap { choices.contains($0) ? nil : $0 }
     return labelled(field) { id in
-      Tag.select(.id(id), .name(field.queryName)) {
+      Tag.select([.id(id), .name(field.queryName)] + marks(field)) {
         Tag.option(.value("")) { "any" }
         for value in choices + (unknown.map { [$0] } ?? []) {
           Tag.option(.value(value), .selected(value == chosen)) {

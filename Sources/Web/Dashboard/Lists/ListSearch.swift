@@ -31,16 +31,23 @@ struct ListSearch<Filter: ListFilter> {
       let field = Filter.fields.first { $0.name == name }
       throw Fault(path: field?.queryName ?? error.name, message: error.message)
     }
-    var given: [(field: FilterField<Filter>, text: String)] = []
-    for field in Filter.fields where field.original == nil {
-      let names = Filter.fields.filter { $0.name == field.name || $0.original == field.name }
-      if let text = names.lazy.compactMap({ form[$0.queryName] }).first { given.append((field, text)) }
-    }
-    self.given = given
+    given = Self.given(form)
     let wanted = given.map { ($0.field.queryName, $0.text) } + (after.map { [("after", $0)] } ?? [])
     isCanonical =
       form.fields.count == wanted.count
       && zip(form.fields, wanted).allSatisfy { $0.name == $1.0 && $0.value == $1.1 }
+  }
+
+  /// All entries, with the texts of a query that has an invalid field.
+  init(rejected form: AdminForm) {
+    (filter, after, isCanonical, given) = (Filter(), nil, true, Self.given(form))
+  }
+
+  private static func given(_ form: AdminForm) -> [(field: FilterField<Filter>, text: String)] {
+    Filter.fields.filter { $0.original == nil }.compactMap { field in
+      let names = Filter.fields.filter { $0.name == field.name || $0.original == field.name }
+      return names.lazy.compactMap { form[$0.queryName] }.first.map { (field, $0) }
+    }
   }
 
   /// The path of the list.
