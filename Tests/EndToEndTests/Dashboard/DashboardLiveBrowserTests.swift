@@ -14,6 +14,23 @@ struct DashboardLiveBrowserTests {
       window.mark, history.length])
     """
 
+  @Test("The frame of the numbers is as high as they are, at every width")
+  func height() throws {
+    try Relay.withPast(receipts: 200, failed: 50) { relay, _ in
+      let browser = try Browser()
+      for width in [390, 700, 1100, 1440] {
+        try browser.use(Browser.View("\(width)", width, 900))
+        try browser.open("http://127.0.0.1:\(relay.admin.port)/")
+        let hidden = """
+          (e => e.contentDocument.querySelector(".numbers").getBoundingClientRect().bottom - e.clientHeight)(
+            document.querySelector(".live-numbers iframe"))
+          """
+        let pixels = try #require(Double(try browser.value(hidden).text))
+        #expect((-16...0).contains(pixels), "\(width)")
+      }
+    }
+  }
+
   @Test("The frames reload, and focus, scroll position, a half-typed word and the history stay")
   func reloads() throws {
     try Relay.withPast(receipts: 200, failed: 50) { relay, _ in

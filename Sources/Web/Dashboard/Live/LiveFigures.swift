@@ -44,7 +44,7 @@ struct LiveFigures {
   /// One line for every page: `ready · 2 new failures · 12 pending, oldest 4 s ago · 14:03:20 UTC`.
   func strip(_ health: HealthReport) -> HTML {
     let pending = counts[.pending] ?? 0
-    let oldest = oldestPending.map { ", the oldest since \(time($0))" } ?? ""
+    let oldest = oldestPending.map { ", the oldest since \($0.clock(at: at))" } ?? ""
     return Tag.p(.class("strip-line")) {
       health.isReady
         ? Tag.span(.class("light good")) { "ready" } : Tag.span(.class("light bad")) { "not ready" }
@@ -69,29 +69,24 @@ struct LiveFigures {
     let pending = counts[.pending] ?? 0
     return Tag.ul(.class("numbers")) {
       number("new failures", newFailures, isAlarm: newFailures > 0)
-      number("pending", pending)
-      Tag.li {
-        Tag.span(.class("name")) { "oldest pending" }
-        Tag.span(.class("value")) { oldestPending.map { $0.relative(to: at) } ?? "–" }
-      }
+      number("pending", pending, oldest: oldestPending)
       number("waiting", counts[.waiting] ?? 0)
-      number("without a user", unclaimed.count)
-      if let oldest = unclaimed.oldest {
-        Tag.li {
-          Tag.span(.class("name")) { "oldest without a user" }
-          Tag.span(.class("value")) { oldest.relative(to: at) }
-        }
-      }
+      number("without a user", unclaimed.count, oldest: unclaimed.oldest)
       number("delivered in 24 h", day.delivered)
       number("failed in 24 h", day.failed)
     }
   }
 
-  private func number(_ name: String, _ count: Int64, isAlarm: Bool = false) -> HTML {
+  private func number(_ name: String, _ count: Int64, isAlarm: Bool = false, oldest: Timestamp? = nil) -> HTML
+  {
     Tag.li {
       Tag.span(.class("name")) { name }
       Tag.span(.class(isAlarm ? "value alarm" : count == 0 ? "value zero" : "value")) {
         PageParts.number(count)
+        if let oldest, count > 0 {
+          " "
+          Tag.span(.class("age")) { "oldest \(oldest.relative(to: at))" }
+        }
       }
     }
   }

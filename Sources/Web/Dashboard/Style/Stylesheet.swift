@@ -46,8 +46,10 @@ enum Stylesheet {
     code { font-size: 0.9em; overflow-wrap: anywhere; user-select: all; -webkit-user-select: all; }
     pre code { user-select: text; -webkit-user-select: text; }
     .short { white-space: nowrap; }
-    .short span { display: inline-block; max-width: 9ch; overflow: hidden; text-overflow: ellipsis;
-      vertical-align: bottom; }
+    .short span { display: inline-block; max-width: 9.2ch; overflow: hidden; text-overflow: ellipsis;
+      vertical-align: bottom; text-decoration: inherit; }
+    a .short { text-decoration: inherit; }
+    a .short bdi { text-decoration: inherit; }
     bdi { overflow-wrap: anywhere; }
     table bdi, table code { overflow-wrap: break-word; }
     :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; border-radius: 4px; }
@@ -218,15 +220,19 @@ extension Stylesheet {
     .numbers .value { display: block; font-size: 1.25rem; font-weight: 600; line-height: 1.3;
       font-variant-numeric: tabular-nums; white-space: nowrap; }
     .numbers .zero { color: var(--soft); font-weight: 500; }
+    .numbers .age { font-size: 0.8125rem; font-weight: 400; color: var(--soft); }
     .live-numbers iframe { height: 12.2rem; }
     .live-job iframe { height: 4.6rem; }
     .live-job, .live { font-variant-numeric: tabular-nums; }
     @container (min-width: 40rem) {
-      .live-numbers iframe { height: 4.2rem; }
+      .live-numbers iframe { height: 8.2rem; }
       .live-job iframe { height: 2.9rem; }
     }
-    @media (min-width: 40rem) { .numbers { grid-template-columns: repeat(6, 1fr); } }
-    @container (min-width: 40rem) { .numbers { grid-template-columns: repeat(6, 1fr); } }
+    @container (min-width: 60rem) { .live-numbers iframe { height: 4.2rem; } }
+    @media (min-width: 40rem) { .live .numbers { grid-template-columns: repeat(3, 1fr); } }
+    @media (min-width: 60rem) { .live .numbers { grid-template-columns: repeat(6, 1fr); } }
+    @container (min-width: 40rem) { .numbers { grid-template-columns: repeat(3, 1fr); } }
+    @container (min-width: 60rem) { .numbers { grid-template-columns: repeat(6, 1fr); } }
 
     """
 }
