@@ -177,7 +177,8 @@ extension Finding {
     if let fault = backup.programFault {
       found.append(
         Finding(
-          .failure, .backup, "the program of backup.then fails: \(fault.reason)",
+          .failure, .backup, "The program after the backup fails", .soon,
+          "the program of backup.then fails: \(fault.reason)",
           next: "The copy is only in its folder. Correct the program, and run it with the copy's path; the "
             + "next backup runs it again",
           since: fault.since, alert: alert))

@@ -44,7 +44,7 @@ struct LiveFigures {
   /// One line for every page: `ready · 2 new failures · 12 pending, oldest 4 s ago · 14:03:20 UTC`.
   func strip(_ health: HealthReport) -> HTML {
     let pending = counts[.pending] ?? 0
-    let oldest = oldestPending.map { ", the oldest since \($0.clock(at: at))" } ?? ""
+    let oldest = oldestPending.map { ", the oldest since \($0.clock(today: at))" } ?? ""
     return Tag.p(.class("strip-line")) {
       health.isReady
         ? Tag.span(.class("light good")) { "ready" } : Tag.span(.class("light bad")) { "not ready" }
