@@ -59,6 +59,26 @@ import Testing
     }
   }
 
+  @Test("The page of alerts has the last notice about each trouble, also when it is over")
+  func notices() throws {
+    let receiver = try Destination()
+    defer { receiver.stop() }
+    let top: JSONValue = ["alerts": [["to": .string(receiver.url), "on": ["app_paused"]]]]
+    try withRelay(top: top) { relay, _ in
+      #expect(try relay.admin.request("GET", "/alerts").text.contains("No alert is firing."))
+      #expect(try relay.submit("/apps/shop/pause", ["for": "1h", "why": "flood"]).status == 303)
+      try waitUntil("the alert fires") {
+        try relay.admin.request("GET", "/alerts").text.contains("badge failed\">firing")
+      }
+      let advice = try relay.admin.request("GET", "/apps/shop").text
+      #expect(advice.contains(/They resume in [^,]*, at (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC;/))
+      #expect(try relay.submit("/apps/shop/resume", ["why": ""]).status == 303)
+      try waitUntil("the alert is over") {
+        try relay.admin.request("GET", "/alerts").text.contains("badge cancelled\">over")
+      }
+    }
+  }
+
   @Test("The overview begins with trouble: 60 apps, the one whose destination is down first, 25 on a page")
   func manyApps() throws {
     let destination = try Destination()

@@ -38,7 +38,9 @@ struct AlertsPage {
   }
 
   let receivers: [Receiver]
-  let firing: [AlertRecord]
+  /// The last notice to each receiver about each trouble; those of troubles that are over only as long as the
+  /// store keeps them. Those that fire come first.
+  let notices: [AlertRecord]
   let troubles: TroubleList
   let now: Timestamp
 
@@ -54,11 +56,11 @@ struct AlertsPage {
           }
         }
       } else {
-        Tag.h2 { "Firing" }
-        if firing.isEmpty {
+        Tag.h2 { "Notices" }
+        if notices.isEmpty {
           Tag.p(.class("empty")) { "No alert is firing." }
         } else {
-          firingTable
+          noticeTable
         }
       }
       Tag.section(.class("part"), .labelledBy("troubles")) {
@@ -72,16 +74,17 @@ struct AlertsPage {
     }
   }
 
-  private var firingTable: HTML {
+  private var noticeTable: HTML {
     var table = DataTable(
-      "Notices that something is wrong, without one yet that it is over",
-      [.init("Alert"), .init("App"), .init("Since"), .init("Last sent"), .init("To")])
+      "The last notice about each trouble; one that is over is kept until another could be sent",
+      [.init("Alert"), .init("State"), .init("App"), .init("Began"), .init("Last sent"), .init("To")])
     let names = Dictionary(
       receivers.compactMap { receiver in receiver.digest.map { ($0, receiver.name) } }
     ) { first, _ in first }
-    table.rows = firing.map { record in
+    table.rows = notices.map { record in
       [
         Tag.code { record.key.condition },
+        PageParts.badge(record.isFiring ? "firing" : "over", record.isFiring ? .bad : .ended),
         record.key.app.map { app in Tag.a(.href(Link("apps", app.text))) { PageParts.untrusted(app) } }
           ?? Tag.span(.class("none")) { "the relay" },
         PageParts.time(record.since, now: now), PageParts.time(record.notifiedAt, now: now),
@@ -112,6 +115,7 @@ struct AlertsPage {
         receiver.attempts?.failedAt.map { failed in
           HTML {
             PageParts.time(failed, now: now)
+            " "
             Tag.span(.class("meaning")) { PageParts.untrusted(receiver.attempts?.failure ?? "") }
           }
         } ?? HTML(text: "–"),
@@ -125,9 +129,9 @@ extension Dashboard {
   func alertsPage() throws(Refusal) -> DashboardPage {
     let (now, configuration) = (now, health.configuration)
     let report = health.report(now: now)
-    let (firing, troubles, loud) = try read { source throws(StoreFault) in
+    let (notices, troubles, loud) = try read { source throws(StoreFault) in
       (
-        try source.reader.alerts().filter(\.isFiring),
+        try source.reader.alerts(),
         try alerts.troubles(configuration, source.reader, report, now),
         try source.reader.loudFailures()
       )
@@ -139,7 +143,8 @@ extension Dashboard {
         attempts: digest.flatMap { report.receivers[$0] })
     }
     return AlertsPage(
-      receivers: receivers, firing: firing,
+      receivers: receivers,
+      notices: notices.filter(\.isFiring) + notices.filter { !$0.isFiring },
       troubles: TroubleList([], troubles, newFailures: loud, now: now),
       now: now
     ).page
