@@ -398,6 +398,10 @@ extension Stylesheet {
     progress::-webkit-progress-value { background: var(--link); min-width: 3px; }
     progress::-moz-progress-bar { background: var(--link); }
     .row-actions { display: flex; flex-wrap: wrap; gap: 0.4rem; align-items: center; }
+    @media (min-width: 88rem) {
+      .row-actions { flex-wrap: nowrap; white-space: nowrap; }
+      .row-actions .meaning { white-space: normal; }
+    }
     summary { cursor: pointer; font-size: 0.875rem; color: var(--link); width: fit-content; padding: 0.3rem
       0; }
     .timeline { border-left: 2px solid var(--line); margin-left: 0.4rem; display: grid; gap: 0.4rem; }
