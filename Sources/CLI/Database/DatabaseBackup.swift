@@ -4,6 +4,7 @@ internal import Config
 internal import Domain
 internal import Formats
 internal import Platform
+internal import Reports
 internal import SQLiteStore
 internal import Store
 internal import Terminal
@@ -149,7 +150,9 @@ extension BackupFile {
   func describe(at path: String, to session: Session) throws {
     let name = DisplayText.clean(path)
     let last = try lastEventAt()
-    let event = last.map { "its last event is of \($0.text) (\(session.relative($0)))" } ?? "it has no events"
+    let event =
+      last.map { "its last event is of \($0.clock(today: session.now)) (\(session.relative($0)))" }
+      ?? "it has no events"
     let schema = isCurrent ? "" : ", schema version \(version), which receiptd migrates at its start"
     session.output.note("\(name) is sound; \(event)\(schema).")
     if try lacksDictionaries() {

@@ -348,7 +348,7 @@ extension Job {
   func replays(_ group: FailureGroup) -> Bool {
     guard request.kind == .replay, case .filter(let filter, _) = request.source else { return false }
     return [nil, group.app].contains(filter.app) && [nil, group.processor].contains(filter.processor)
-      && [nil, .failed].contains(filter.state) && [nil, group.reason].contains(filter.reason)
+      && (filter.states.isEmpty || filter.states.contains(.failed)) && [nil, group.reason].contains(filter.reason)
       && [nil, group.cause ?? ""].contains(filter.cause)
   }
 }

@@ -50,7 +50,7 @@ struct ReceiptPage {
               processor: processor))
         }
         Tag.dl {
-          for fact in ReceiptFacts.all(detail) {
+          for fact in ReceiptFacts.all(detail, now: now) {
             PageParts.fact(fact.name, value(fact))
             if fact.name == "price" { bought }
             if fact.name == "context", let context = record.purchase.context {
