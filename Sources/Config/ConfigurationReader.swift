@@ -87,6 +87,11 @@ extension ConfigurationReader {
         "believes the X-Forwarded-For of nearly everyone, so a client can choose the address that limits "
           + "count it by; write the address of your proxy, or its network")
     }
+    for (index, prefix) in configuration.admin.proxies.enumerated() where Self.isAbsurdlyWide(prefix) {
+      collector.fault(
+        "admin.proxies[\(index)]",
+        "believes the X-Remote-User of nearly everyone; write the address of your proxy, or its network")
+    }
     for entry in configuration.secrets {
       // An unreadable secret was already reported, where it matters.
       guard let value = try? entry.secret.reveal() else { continue }

@@ -190,14 +190,19 @@ extension Router {
     }
     return Router(services: services, routes: routes) { head, route throws(Problem) in
       if let route, ProbeRoutes.openLabels.contains(route.label) { return Visitor(name: "") }
+      let visitor: Visitor
       do throws(Problem) {
-        return try access.visitor(head).get()
+        visitor = try access.visitor(head).get()
       } catch {
-        if error == .passwordNeeded, head.header("Authorization") != nil {
+        if error.status == 401, head.header("Authorization") != nil {
           services.requestLog.refusedPassword(from: head.remoteAddress)
         }
         throw error
       }
+      if !visitor.mayChange, !Route.reading.contains(head.method), route?.changesNothing != true {
+        throw .operatorsOnly
+      }
+      return visitor
     } refusal: { problem, route, requestID in
       // A browser gets a page, also for an unknown path.
       route.map { $0.label == Dashboard.label || $0.label == Dashboard.liveLabel } ?? true

@@ -144,6 +144,69 @@ import Testing
     #expect(Self.ask(try access(), "right", cookie: cookie).refusal == .tooManyLogins(61))
   }
 
+  @Test("A configured name has its own password only, and no other name's cookie")
+  func names() throws {
+    let access = try AdminAccess(
+      .init(
+        password: Secret("right"), viewers: [.init(name: "bob", password: Secret("bob's"))],
+        operators: [.init(name: "olga", token: Secret("a token of olga"))]),
+      key: AdminKey(Self.key), clock: ManualClock())
+    let viewer = try Self.ask(access, "bob's", user: "bob").get()
+    #expect(!viewer.mayChange)
+    #expect(viewer.name == "dashboard bob (10.0.0.1)")
+    #expect(try Self.ask(access, "right", user: "anna").get().mayChange)
+    #expect(Self.ask(access, "right", user: "bob").refusal == .passwordNeeded)
+    // She has a token, but no password.
+    #expect(Self.ask(access, "right", user: "olga").refusal == .passwordNeeded)
+    #expect(Self.ask(access, "bob's", user: "anna").refusal == .passwordNeeded)
+    let cookie = try #require(try Self.cookie(.success(viewer)))
+    while Self.ask(access, "wrong").refusal == .passwordNeeded {}
+    #expect(Self.ask(access, "bob's", user: "bob", cookie: cookie).refusal == nil)
+    #expect(Self.ask(access, "right", user: "anna", cookie: cookie).refusal == .tooManyLogins(61))
+  }
+
+  @Test("Paths for programs accept tokens only, which are not counted as guesses")
+  func programs() throws {
+    let access = try AdminAccess(
+      .init(password: Secret("right"), operators: [.init(name: "olga", token: Secret("a token of olga"))]),
+      key: AdminKey(Self.key), clock: ManualClock())
+    func ask(_ field: String, isProgram: Bool) -> Result<Visitor, Problem> {
+      access.visitor(
+        RequestSamples.head("GET", "/", [("Authorization", field)], from: "10.0.0.1"), isProgram: isProgram)
+    }
+    for _ in 0...FailedLogins.perMinuteMax {
+      #expect(ask("Bearer a token of olg", isProgram: true).refusal == .tokenNeeded)
+    }
+    let program = try ask("bearer a token of olga", isProgram: true).get()
+    #expect(program.name == "api olga (10.0.0.1)")
+    #expect(try ask("Bearer a token of olga", isProgram: false).get().name == "dashboard olga (10.0.0.1)")
+    let basic = "Basic " + Base64.encode(Array("anna:right".utf8))
+    #expect(ask(basic, isProgram: true).refusal == .tokenNeeded)
+    #expect(ask(basic, isProgram: false).refusal == nil)
+  }
+
+  @Test("Only a trusted proxy may name the user, in one field")
+  func proxies() throws {
+    var admin = Configuration.Admin(
+      viewers: [.init(name: "bob", password: Secret("bob's"))], operators: [.init(name: "olga")])
+    admin.proxies = [try #require(AddressPrefix("10.0.0.1"))]
+    let access = try AdminAccess(admin, key: AdminKey(Self.key), clock: ManualClock())
+    func ask(_ names: [String], from address: String = "10.0.0.1") -> Result<Visitor, Problem> {
+      access.visitor(
+        RequestSamples.head("GET", "/", names.map { ("x-remote-user", $0) }, from: address))
+    }
+    #expect(try ask(["olga"]).get().mayChange)
+    #expect(try !ask(["bob"]).get().mayChange)
+    for names in [["eve"], ["Olga"], ["olga", "bob"], ["", "olga"], ["olga, bob"]] {
+      #expect(ask(names).refusal == .notInLists, "\(names)")
+    }
+    #expect(ask([]).refusal == .passwordNeeded)
+    #expect(ask([""]).refusal == .passwordNeeded)
+    #expect(ask(["olga"], from: "10.0.0.2").refusal == .passwordNeeded)
+    let program = RequestSamples.head("GET", "/api/v1/", [("X-Remote-User", "olga")], from: "10.0.0.1")
+    #expect(access.visitor(program, isProgram: true).refusal == .tokenNeeded)
+  }
+
   @Test("Wrong passwords write at most one line a second, with a count")
   func failureLines() throws {
     let clock = ManualClock()

@@ -32,6 +32,26 @@ extension ConfigurationSamples {
     Case("admin.password", "lets others than this machine in", text(root: "admin: { address: '::' },")),
     Case("admin.password", "is not set", text(root: "admin: { address: '::', password: 'env:NO_SUCH' },")),
     Case("admin.socket", "keep one of", text(root: "admin: { socket: '/run/a.sock', port: 8081 },")),
+    Case(
+      "admin.operators[0]", "has the name of a viewer",
+      text(
+        root: "admin: { viewers: [{ name: 'a', password: 'long enough for all' }], "
+          + "operators: [{ name: 'a', password: 'long enough for all' }] },")),
+    Case(
+      "admin.viewers[1]", "has the name of admin.viewers[0]",
+      text(
+        root: "admin: { viewers: [{ name: 'a' }, { name: 'a' }], proxies: ['127.0.0.1'] },")),
+    Case("admin.viewers[0]", "has no way in", text(root: "admin: { viewers: [{ name: 'a' }] },")),
+    Case(
+      "admin.viewers[0].name", "must be a name",
+      text(root: "admin: { viewers: [{ name: 'a:b', password: 'long enough for all' }] },")),
+    Case(
+      "admin.viewers[0].token", "is short; take 24",
+      text(root: "admin: { viewers: [{ name: 'a', token: 'long enough for a' }] },")),
+    Case("admin.proxies", "needs viewers or operators", text(root: "admin: { proxies: ['::1'] },")),
+    Case(
+      "admin.proxies[0]", "of nearly everyone",
+      text(root: "admin: { viewers: [{ name: 'a' }], proxies: ['0.0.0.0/0'] },")),
     Case("admin.tls", "is not a known key", text(root: "admin: { tls: {} },")),
     Case("database", "ends with /", "{ database: '/var/lib/', apps: {} }"),
     Case("database", "must be the path of a file, or a URL such as", "{ database: 3, apps: {} }"),

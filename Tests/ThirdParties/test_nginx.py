@@ -90,7 +90,7 @@ def test_the_site_of_the_dashboard_lets_one_user_operate_and_another_only_read(r
     hashed = {user: subprocess.run(["openssl", "passwd", "-apr1", password], capture_output=True, text=True, check=True).stdout
               for user, password in PASSWORDS.items()}
     (tmp_path / "users").write_text("".join(f"{user}:{text}" for user, text in hashed.items()))
-    shop = relay(admin={"password": "secret"})
+    shop = relay(admin={"operators": [{"name": "ann"}], "viewers": [{"name": "bob"}], "proxies": ["127.0.0.1"]})
     site = proxy("receipt-admin.conf", {"//127.0.0.1:8081;": f"//127.0.0.1:{shop.admin};",
                                         "/etc/nginx/receipt-admin.users;": f"{tmp_path}/users;"})
 
@@ -108,8 +108,10 @@ def test_the_site_of_the_dashboard_lets_one_user_operate_and_another_only_read(r
     for user in PASSWORDS:
         assert ask(user, "GET", "/receipts").status_code == 200
         assert ask(user, "POST", "/find", data={"q": "sub_1"}).status_code in (200, 303)
-    refused = pause("bob")
-    assert (refused.status_code, refused.headers.get("WWW-Authenticate")) == (401, None), "the browser asks for no other password"
+        assert ask(user, "GET", "/", headers={"X-Remote-User": "ann"}).status_code == 200, "the client's field is replaced"
+    assert ask("bob", "GET", f"/apps/{APP}/pause", headers={"X-Remote-User": "ann"}).status_code == 403
+    refused = ask("bob", "POST", f"/apps/{APP}/pause", data={"for": "1h", "why": "tried"})
+    assert (refused.status_code, refused.headers.get("WWW-Authenticate")) == (403, None), "the browser asks for no other password"
     assert not shop.ctl("audit", "list")
     assert pause("ann").status_code == 303
     assert "ann" in json.dumps(shop.ctl("audit", "list")), "the audit names who did it"

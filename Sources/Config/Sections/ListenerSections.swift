@@ -59,9 +59,17 @@ extension Configuration {
     public var port: UInt16 = 8081
     /// The path of a Unix socket to listen on instead of the address and the port.
     public var socketPath: String?
-    /// Required for everything but health and readiness. Always set when other machines can reach the
-    /// listener.
+    /// The password of an operator with any name that is in neither list.
     public var password: Secret?
+    /// Users who see everything but personal bodies, and change nothing.
+    public var viewers: [User] = []
+    public var operators: [User] = []
+    /// The proxies whose X-Remote-User stands in for a password.
+    public var proxies: [AddressPrefix] = []
+
+    /// Whether requests need a password or a token, except for health and readiness. Always true when other
+    /// machines can reach the listener.
+    public var hasLogin: Bool { password != nil || !viewers.isEmpty || !operators.isEmpty }
 
     static let section = ConfigurationSection(
       Self(),
@@ -77,10 +85,68 @@ extension Configuration {
             + "the file has access."),
         .optional(
           "password", \.password, .secret, example: "file:/etc/receiptd/secrets/admin_password",
-          "Password for everything except /healthz and /readyz. Required on an address that other "
-            + "machines can reach."
+          "Password for everything except /healthz and /readyz, with any user name that viewers and "
+            + "operators do not have. Anyone who knows it is an operator. Without users, required on an "
+            + "address that other machines can reach."),
+        .key(
+          "viewers", \.viewers, User.list("bob"),
+          "Users who see everything but personal bodies (ply_context, receipts, events), and change "
+            + "nothing."),
+        .key("operators", \.operators, User.list("anna"), "Users who may do everything."),
+        .key(
+          "proxies", \.proxies, .list(of: .network, count: ConfigurationLimits.proxies, "addresses"),
+          "Addresses or networks of proxies that have checked who the user is: their X-Remote-User, the "
+            + "name of a viewer or an operator, stands in for the password. They must remove this header "
+            + "field from what clients send."
         ).then { admin, reader, _ in admin.report(reader) },
       ])
+
+    /// A user of the dashboard and of the API.
+    public struct User: Sendable, Equatable {
+      /// In the audit.
+      public var name: String
+      /// For the dashboard.
+      public var password: Secret?
+      /// For programs.
+      public var token: Secret?
+
+      /// - Parameter example: a name, for examples.
+      fileprivate static func list(_ example: String) -> ValueForm<[User]> {
+        .list(
+          of: .section(section(example)), count: 0...100, "users", isSame: { $0.name == $1.name },
+          twin: { "has the name of \($0); take one of them out" })
+      }
+
+      private static func section(_ example: String) -> ConfigurationSection<User> {
+        let secrets = "file:/etc/receiptd/secrets/\(example)"
+        return ConfigurationSection(
+          Self(name: ""),
+          [
+            .required(
+              "name", \.name, .userName, example: .string(example), advice: "name the user",
+              "The name, which the audit keeps."),
+            .optional(
+              "password", \.password, .secret, example: .string("\(secrets)_password"),
+              "The password for the dashboard and /metrics (HTTP Basic)."
+            ).then { user, reader, _ in Admin.warnIfShort(user.password, reader) },
+            .optional(
+              "token", \.token, .secret, example: .string("\(secrets)_token"),
+              "The token for programs, \(tokenBytesMin) characters or more, which they send as "
+                + "\"Authorization: Bearer TOKEN\"."
+            ).then { user, reader, _ in user.reportShortToken(reader) },
+          ])
+      }
+
+      /// Guesses of tokens are not counted, so that nobody can lock a program out.
+      private static let tokenBytesMin = 24
+
+      private func reportShortToken(_ reader: ObjectReader) {
+        guard let length = (try? token?.reveal())?.utf8.count, length < Self.tokenBytesMin else { return }
+        reader.collector.fault(
+          reader.path(of: "token"),
+          "is short; take \(Self.tokenBytesMin) characters or more, such as from: openssl rand -base64 24")
+      }
+    }
 
     /// A shorter password causes a warning: anyone who reaches the listener can guess.
     private static let passwordBytesMin = 12
@@ -92,24 +158,55 @@ extension Configuration {
           reader.path(of: "socket"), "cannot be combined with an address or a port; keep one of them")
       }
       reportOpenDoor(reader, isOnSocket: isOnSocket)
-      // An unreadable password is not checked here; the daemon reports it.
-      if let length = (try? password?.reveal())?.utf8.count, length < Self.passwordBytesMin {
-        reader.collector.warning(
-          reader.path(of: "password"),
-          "is short; take \(Self.passwordBytesMin) characters or more, such as from: openssl rand -base64 18")
+      Self.warnIfShort(password, reader)
+      reportUsers(reader)
+    }
+
+    /// An unreadable password is not checked here; the daemon reports it.
+    private static func warnIfShort(_ password: Secret?, _ reader: ObjectReader) {
+      guard let length = (try? password?.reveal())?.utf8.count, length < passwordBytesMin else { return }
+      reader.collector.warning(
+        reader.path(of: "password"),
+        "is short; take \(passwordBytesMin) characters or more, such as from: openssl rand -base64 18")
+    }
+
+    private func reportUsers(_ reader: ObjectReader) {
+      let named = [("viewers", viewers), ("operators", operators)].flatMap { list, users in
+        users.enumerated().map { (path: "\(reader.path(of: list))[\($0.offset)]", user: $0.element) }
+      }
+      for (path, user) in named where proxies.isEmpty && user.password == nil && user.token == nil {
+        reader.collector.fault(path, "has no way in; give it a password, or a token, or name admin.proxies")
+      }
+      let names = Set(viewers.map(\.name))
+      for (path, user) in named.dropFirst(viewers.count) where names.contains(user.name) {
+        reader.collector.fault(path, "has the name of a viewer; take one of them out")
+      }
+      if named.isEmpty, !proxies.isEmpty {
+        reader.collector.fault(
+          reader.path(of: "proxies"), "needs viewers or operators, whose names the proxies say; add them")
       }
     }
 
     /// The dashboard shows who bought what and can send receipts again, so it must not be open to a whole
     /// network.
     private func reportOpenDoor(_ reader: ObjectReader, isOnSocket: Bool) {
-      guard !isOnSocket, !reader.has("password"), let address = IPAddress(address), !address.isLoopback else {
-        return
-      }
+      guard !isOnSocket, !reader.has("password"), !hasLogin, let address = IPAddress(address),
+        !address.isLoopback
+      else { return }
       reader.collector.fault(
         reader.path(of: "password"),
         "is missing, and admin.address lets others than this machine in; set a password (\"env:NAME\" or "
-          + "\"file:/path\"), listen on \"127.0.0.1\", or use admin.socket")
+          + "\"file:/path\") or operators, listen on \"127.0.0.1\", or use admin.socket")
     }
+  }
+}
+
+extension ValueForm<String> {
+  /// The name of a user of the admin listener. HTTP Basic allows no colon.
+  fileprivate static var userName: ValueForm {
+    ValueForm(
+      "a name", mustBe: "a name of 1 to 64 letters, digits and . _ @ -, such as anna", isText: true,
+      schema: .pattern("^[A-Za-z0-9._@-]{1,64}$"), show: JSONValue.string
+    ) { $0.stringValue.flatMap { $0.wholeMatch(of: /[A-Za-z0-9._@-]{1,64}/) == nil ? nil : $0 } }
   }
 }

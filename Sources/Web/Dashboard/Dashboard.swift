@@ -26,6 +26,8 @@ public struct Dashboard: Sendable {
   let committer: Committer
   let health: HealthMonitor
   private(set) var tokens: FormTokens
+  /// Whether the user may change something, and read personal bodies.
+  private(set) var mayChange = true
   let alerts: AlertFacts
   let source: Monitor<Source>
   let exports = ExportPlaces()
@@ -48,6 +50,7 @@ public struct Dashboard: Sendable {
   func serving(_ visit: Visit) -> Dashboard {
     var dashboard = self
     dashboard.tokens = tokens.bound(to: visit)
+    dashboard.mayChange = visit.mayChange
     return dashboard
   }
 
@@ -82,7 +85,7 @@ public struct Dashboard: Sendable {
       (try FailedPage.Group.all(source.reader), try source.reader.openReplays())
     }
     return FailedPage(
-      groups: groups, replays: replays,
+      groups: groups, replays: replays, mayChange: mayChange,
       showsProcessor: Set(groups.map(\.failures.processor)).union(apps.current.processorNames).count > 1,
       now: now
     ).page
@@ -162,7 +165,7 @@ public struct Dashboard: Sendable {
         portal: portal(
           record.app, processor,
           beside: [record.purchase.sessionID?.text ?? "", record.purchase.key.id.text]),
-        done: form["done"], now: now)
+        mayChange: mayChange, done: form["done"], now: now)
     }
     guard let page else { throw .problem(.unknownReceipt) }
     return page.page
@@ -185,7 +188,10 @@ public struct Dashboard: Sendable {
     let events = try read { source throws(StoreFault) in try source.reader.events(id: EventID(id)) }
     guard !events.isEmpty else { throw .problem(.unknownEvent) }
     return EventPage(
-      events: events.map { ($0.summary, $0.body, portal($0.summary.app, $0.summary.processor)) }, now: now
+      events: events.map { event in
+        let portal = portal(event.summary.app, event.summary.processor)
+        return (event.summary, mayChange ? event.body : nil, portal)
+      }, now: now
     ).page
   }
 }
@@ -319,7 +325,8 @@ extension Dashboard {
     let page = try read { source throws(StoreFault) -> JobPage? in
       guard let job = try pacedJob(JobID(id), source.reader) else { return nil }
       return JobPage(
-        job: job, holds: try source.reader.holds(job, now: now), done: form["done"], isLive: isLive, now: now)
+        job: job, holds: try source.reader.holds(job, now: now), mayChange: mayChange, done: form["done"],
+        isLive: isLive, now: now)
     }
     guard let page else { throw .problem(.unknownJob) }
     return page.page

@@ -71,11 +71,14 @@ extension Dashboard {
     }
   }
 
+  /// - Parameter isForm: whether only users who may change something see it.
   func page(
-    _ path: String, _ make: @escaping @Sendable (Dashboard, Visit) throws(Refusal) -> DashboardPage
+    _ path: String, isForm: Bool = false,
+    _ make: @escaping @Sendable (Dashboard, Visit) throws(Refusal) -> DashboardPage
   ) -> Route {
     Route(Route.reading, path, label: Self.label) { visit throws(Problem) in
       try Self.checkIDs(of: visit)
+      guard visit.mayChange || !isForm else { throw .operatorsOnly }
       return { _, exchange in
         if let change = LiveSwitch.change(visit.head) { return exchange.answer(change) }
         do throws(Refusal) {
@@ -93,16 +96,20 @@ extension Dashboard {
     change: @escaping @Sendable (Dashboard, Visit, AdminForm, Exchange) throws(Refusal) -> Void
   ) -> [Route] {
     [
-      page(path) { dashboard, visit throws(Refusal) in try ask(dashboard, visit).page },
+      page(path, isForm: true) { dashboard, visit throws(Refusal) in
+        try ask(dashboard, visit).page
+      },
       post(path, change),
     ]
   }
 
   func post(
-    _ path: String,
+    _ path: String, changesNothing: Bool = false,
     _ receive: @escaping @Sendable (Dashboard, Visit, AdminForm, Exchange) throws(Refusal) -> Void
   ) -> Route {
-    Route(["POST"], path, label: Self.label, bodyBytesMax: Self.formBytesMax) { visit throws(Problem) in
+    Route(
+      ["POST"], path, label: Self.label, bodyBytesMax: Self.formBytesMax, changesNothing: changesNothing
+    ) { visit throws(Problem) in
       try Self.checkIDs(of: visit)
       guard AdminAccess.isOfThisSite(visit.head) else { throw .foreignForm }
       guard visit.head.mediaType == .form else { throw .wrongMediaType }
@@ -121,7 +128,9 @@ extension Dashboard {
       page("/find") { dashboard, visit throws(Refusal) in
         try dashboard.find(try dashboard.form(visit.head.query))
       },
-      post("/find") { dashboard, _, form, exchange throws(Refusal) in try dashboard.find(form, exchange) },
+      post("/find", changesNothing: true) { dashboard, _, form, exchange throws(Refusal) in
+        try dashboard.find(form, exchange)
+      },
     ]
   }
 

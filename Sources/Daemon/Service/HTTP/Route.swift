@@ -30,6 +30,8 @@ public struct Route: Sendable {
   public let isLiteral: Bool
   /// Whether web pages of the origins that the app lists may read its answers (`CrossOriginAccess`).
   public let isForPages: Bool
+  /// Whether users who may not change anything may use it with any method.
+  public let changesNothing: Bool
   /// The form of every problem of the route, also of one that the server finds; nil for a problem document.
   public let problemForm: ProblemForm?
   let admit: Admit
@@ -40,7 +42,7 @@ public struct Route: Sendable {
   public init(
     _ methods: [String], _ path: String, label: String, bodyBytesMax: Int = 0, usesReserve: Bool = false,
     readsCodedBodies: Bool = false, isLiteral: Bool = false, isForPages: Bool = false,
-    problemForm: ProblemForm? = nil, admit: @escaping Admit
+    changesNothing: Bool = false, problemForm: ProblemForm? = nil, admit: @escaping Admit
   ) {
     self.path = path
     self.methods = methods
@@ -50,6 +52,7 @@ public struct Route: Sendable {
     self.readsCodedBodies = readsCodedBodies
     self.isLiteral = isLiteral
     self.isForPages = isForPages
+    self.changesNothing = changesNothing
     self.problemForm = problemForm
     self.admit = admit
   }
@@ -59,7 +62,7 @@ public struct Route: Sendable {
   public func handled(by run: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) -> Route {
     Route(
       methods, path, label: label, bodyBytesMax: bodyBytesMax, usesReserve: usesReserve, isLiteral: isLiteral,
-      isForPages: isForPages, problemForm: problemForm
+      isForPages: isForPages, changesNothing: changesNothing, problemForm: problemForm
     ) { [admit] visit throws(Problem) in
       let handle = try admit(visit)
       return { request, exchange in run { handle(request, exchange) } }
@@ -76,11 +79,14 @@ public struct Route: Sendable {
 public struct Visitor: Sendable {
   /// Empty if the listener requires none.
   public let name: String
+  /// Whether the user may change something, and read personal bodies.
+  public let mayChange: Bool
   /// Header fields of the answer.
   public var fields: [(name: String, value: String)]
 
-  public init(name: String, fields: [(name: String, value: String)] = []) {
+  public init(name: String, mayChange: Bool = true, fields: [(name: String, value: String)] = []) {
     self.name = name
+    self.mayChange = mayChange
     self.fields = fields
   }
 }
@@ -90,6 +96,8 @@ public struct Visit: Sendable {
   public let head: RequestHead
   /// The authenticated user of the listener; empty if the listener requires none.
   public let visitor: String
+  /// Whether the user may change something, and read personal bodies.
+  public var mayChange = true
   let parameters: [(name: String, value: String)]
 
   /// The decoded segment that a name of the route's path matched; nil if it has no such name.

@@ -62,7 +62,9 @@ public struct Router: RequestHandler {
       fields += visitor.fields
       switch match {
       case .route(let route, let parameters):
-        return try admit(route, Visit(head: head, visitor: visitor.name, parameters: parameters), fields)
+        let visit = Visit(
+          head: head, visitor: visitor.name, mayChange: visitor.mayChange, parameters: parameters)
+        return try admit(route, visit, fields)
       case .none: throw .notFound
       case .malformed: throw .malformedRequest
       case .method(_, let allowed, _):

@@ -129,7 +129,7 @@ public final class RequestLog: Sendable {
   /// Limited over all addresses. `FailedLogins` limits each address, but their number is unlimited, and it
   /// does not count a header without a password.
   public func refusedPassword(from address: String) {
-    warn("refused at the admin listener: wrong password", kind: "password") { leftOut in
+    warn("refused at the admin listener: wrong password or token", kind: "password") { leftOut in
       ["from": log.personal(address), "left_out": leftOut]
     }
   }

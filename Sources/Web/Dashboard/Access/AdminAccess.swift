@@ -1,6 +1,7 @@
-// Access control of the admin listener: a password (HTTP Basic, RFC 7617), compared in constant time, with
-// limited attempts and a cookie for those who passed. Without a password, it keeps out web pages that a
-// browser on this machine shows. libmicrohttpd's threads.
+// Access control of the admin listener: names with passwords (HTTP Basic, RFC 7617) or tokens (RFC 6750),
+// compared in constant time, with limited attempts and a cookie for those who passed; or the name that a
+// trusted proxy gives. Without any of them, it keeps out web pages that a browser on this machine shows.
+// libmicrohttpd's threads.
 
 public import Config
 internal import Cryptography
@@ -13,43 +14,115 @@ public import Store
 
 /// Authenticates requests to the admin listener.
 public struct AdminAccess: Sendable {
-  /// Nil if no password is configured.
+  /// A configured name. Secrets are kept and compared as digests, so that timing discloses no length.
+  private struct User {
+    let name: String
+    let mayChange: Bool
+    let password: [UInt8]?
+    let token: [UInt8]?
+
+    init(_ user: Configuration.Admin.User, mayChange: Bool) throws(Fault) {
+      (name, self.mayChange) = (user.name, mayChange)
+      password = try AdminAccess.digest(user.password)
+      token = try AdminAccess.digest(user.token)
+    }
+  }
+
+  private let users: [User]
+  /// For all other names; nil if no password is configured.
   private let passwordDigest: [UInt8]?
+  private let needsLogin: Bool
+  private let proxies: TrustedProxies
   /// Whether any TCP connection from this machine is trusted.
   private let trustsMachine: Bool
   private let failures: FailedLogins
   private let logins: LoginCookies
 
-  /// - Throws: `Fault` if the password cannot be read.
+  /// The field in which a trusted proxy names the user.
+  static let proxyField = "X-Remote-User"
+
+  /// - Throws: `Fault` if a password or a token cannot be read.
   public init(_ admin: Configuration.Admin, key: AdminKey, clock: any Clock) throws(Fault) {
-    passwordDigest = try admin.password.map { password throws(Fault) in
-      SHA256.digest(Array(try password.reveal().utf8))
-    }
-    trustsMachine = admin.password == nil && admin.socketPath == nil
+    var users: [User] = []
+    for user in admin.viewers { users.append(try User(user, mayChange: false)) }
+    for user in admin.operators { users.append(try User(user, mayChange: true)) }
+    self.users = users
+    passwordDigest = try Self.digest(admin.password)
+    needsLogin = admin.hasLogin
+    proxies = TrustedProxies(prefixes: admin.proxies)
+    trustsMachine = !admin.hasLogin && admin.socketPath == nil
     failures = FailedLogins(clock: clock)
-    logins = LoginCookies(key: key, passwordDigest: passwordDigest ?? [], clock: clock)
+    logins = LoginCookies(key: key, clock: clock)
   }
 
-  /// The user's name for the audit, such as `dashboard anna (127.0.0.1)`; or the problem to answer.
-  public func visitor(_ head: RequestHead) -> Result<Visitor, Problem> {
+  private static func digest(_ secret: Secret?) throws(Fault) -> [UInt8]? {
+    guard let secret else { return nil }
+    return SHA256.digest(Array(try secret.reveal().utf8))
+  }
+
+  /// The user's name for the audit, such as `dashboard anna (127.0.0.1)`, and what the user may do; or the
+  /// problem to answer.
+  /// - Parameter isProgram: whether the path is for programs. Browsers send passwords and a proxy's login
+  ///   with forms of any site, but tokens with none, so only tokens count there.
+  public func visitor(_ head: RequestHead, isProgram: Bool = false) -> Result<Visitor, Problem> {
     if trustsMachine, !Self.isLocalHost(head.header("Host")) { return .failure(.misdirected) }
-    guard let passwordDigest else { return .success(Visitor(name: "dashboard (\(head.remoteAddress))")) }
-    guard let (user, password) = Self.credentials(head.header("Authorization")) else {
+    let face = isProgram ? "api" : "dashboard"
+    func visitor(_ user: String, mayChange: Bool) -> Visitor {
+      Visitor(name: "\(face)\(user) (\(head.remoteAddress))", mayChange: mayChange)
+    }
+    guard needsLogin else { return .success(visitor("", mayChange: true)) }
+    if let token = Self.token(head.header("Authorization")) {
+      let digest = SHA256.digest(token)
+      // Compares with all of them, also after a match.
+      let matches = users.filter { $0.token.map { constantTimeEqual(digest, $0) } ?? false }
+      guard let user = matches.first else { return .failure(isProgram ? .tokenNeeded : .passwordNeeded) }
+      return .success(visitor(" \(user.name)", mayChange: user.mayChange))
+    }
+    guard !isProgram else { return .failure(.tokenNeeded) }
+    if let address = IPAddress(head.remoteAddress), proxies.contains(address) {
+      let names = head.headers(Self.proxyField)
+      if !names.allSatisfy(\.isEmpty) || head.isUndecodable(Self.proxyField) {
+        // With two fields one may be the client's.
+        guard names.count == 1, !head.isUndecodable(Self.proxyField),
+          let user = users.first(where: { $0.name == names[0] })
+        else {
+          return .failure(.notInLists)
+        }
+        return .success(visitor(" \(user.name)", mayChange: user.mayChange))
+      }
+    }
+    guard let (name, password) = Self.credentials(head.header("Authorization")) else {
       return .failure(.passwordNeeded)
     }
-    let name = UntrustedText.identifier(user).map { " \($0.prefix(64))" } ?? ""
-    var visitor = Visitor(name: "dashboard\(name) (\(head.remoteAddress))")
+    let user = users.first { $0.name == name }
+    let shown = UntrustedText.identifier(name).map { " \($0.prefix(64))" } ?? ""
+    return logIn(
+      head, name, password, digest: user == nil ? passwordDigest : user?.password,
+      visitor(shown, mayChange: user?.mayChange ?? true))
+  }
+
+  /// - Parameter digest: that of the name's password; nil if no password lets it in.
+  private func logIn(
+    _ head: RequestHead, _ name: String, _ password: [UInt8], digest: [UInt8]?, _ visitor: Visitor
+  ) -> Result<Visitor, Problem> {
+    var visitor = visitor
     let address = Self.group(head.remoteAddress)
     // Guesses from an address must not lock out a browser that logged in before; it shows a cookie. The
     // password is not compared while the address must wait: the answer, or its time, would tell whether it is
     // right.
     if let seconds = failures.begin(address) {
-      return logins.accept(head, user) ? .success(visitor) : .failure(.tooManyLogins(seconds))
+      let isKnown = digest.map { logins.accept(head, name, $0) } ?? false
+      return isKnown ? .success(visitor) : .failure(.tooManyLogins(seconds))
     }
-    // Compare digests, so that timing does not disclose the password's length.
-    guard constantTimeEqual(SHA256.digest(password), passwordDigest) else { return .failure(.passwordNeeded) }
+    let given = SHA256.digest(password)
+    // Without a password, the same time is spent.
+    guard constantTimeEqual(given, digest ?? given.reversed()), let digest else {
+      return .failure(.passwordNeeded)
+    }
     failures.forgive(address)
-    if !logins.accept(head, user), let cookie = logins.cookie(for: user) { visitor.fields = [cookie] }
+    if !logins.accept(head, name, digest), let cookie = logins.cookie(for: name, digest) {
+      visitor.fields = [cookie]
+    }
     return .success(visitor)
   }
 
@@ -64,6 +137,14 @@ public struct AdminAccess: Sendable {
     }
     let name = String(host.prefix { $0 != ":" })
     return name.lowercased() == "localhost" || IPAddress(name) != nil
+  }
+
+  /// The token of `Bearer …` (RFC 6750 §2.1); nil for anything else.
+  private static func token(_ field: String?) -> [UInt8]? {
+    guard let field, field.utf8.count <= 8192 else { return nil }
+    let parts = field.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+    return Array(parts[1].utf8)
   }
 
   /// The user and the password of `Basic …` (RFC 7617 §2); nil for anything else.
@@ -102,14 +183,13 @@ private struct LoginCookies: Sendable {
   private static let lifetimeSeconds: Int64 = 7 * 86_400
 
   let key: AdminKey
-  let passwordDigest: [UInt8]
   let clock: any Clock
 
   /// No page of another site may have it sent (RFC 6265bis, SameSite), and no script reads it.
   /// Nil while the database cannot be read.
-  func cookie(for user: String) -> (name: String, value: String)? {
+  func cookie(for user: String, _ passwordDigest: [UInt8]) -> (name: String, value: String)? {
     let end = clock.wallMilliseconds / 1000 + Self.lifetimeSeconds
-    guard let code = code(user, end) else { return nil }
+    guard let code = code(user, end, passwordDigest) else { return nil }
     let value = "\(end).\(code)"
     return (
       "Set-Cookie",
@@ -118,20 +198,20 @@ private struct LoginCookies: Sendable {
   }
 
   /// Whether the request has a cookie of this user.
-  func accept(_ head: RequestHead, _ user: String) -> Bool {
+  func accept(_ head: RequestHead, _ user: String, _ passwordDigest: [UInt8]) -> Bool {
     let pairs = head.headers("Cookie").flatMap { $0.split(separator: ";") }
     return pairs.contains { pair in
       let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
       guard parts.count == 2, parts[0] == Self.name else { return false }
       let value = parts[1].split(separator: ".", maxSplits: 1)
       guard value.count == 2, let end = Int64(value[0]), end > clock.wallMilliseconds / 1000,
-        let code = code(user, end)
+        let code = code(user, end, passwordDigest)
       else { return false }
       return constantTimeEqual(Array(value[1].utf8), Array(code.utf8))
     }
   }
 
-  private func code(_ user: String, _ end: Int64) -> String? {
+  private func code(_ user: String, _ end: Int64, _ passwordDigest: [UInt8]) -> String? {
     key.code("login\n\(end)\n", passwordDigest, Array(user.utf8))
   }
 }
@@ -246,11 +326,26 @@ extension Problem {
   static let misdirected = Problem(
     slug: "misdirected", title: "Misdirected request", status: 421,
     detail: "Without a password this page is served for an address (127.0.0.1, [::1]) or localhost only. "
-      + "For another name set admin.password.")
+      + "For another name set admin.password or admin.operators.")
   public static let passwordNeeded = Problem(
     slug: "unauthorized", title: "Password needed", status: 401,
-    detail: "Send the password of `admin.password`, with any user name.",
+    detail: "Send the name and the password of a user of `admin.operators` or `admin.viewers`; or the "
+      + "password of `admin.password`, with another name.",
     headers: ["WWW-Authenticate": "Basic realm=\"receiptd\", charset=\"UTF-8\""])
+  public static let tokenNeeded = Problem(
+    slug: "unauthorized", title: "Token needed", status: 401,
+    detail: "Send `Authorization: Bearer TOKEN` with the `token` of a user of `admin.operators` or "
+      + "`admin.viewers`. Passwords do not count here.",
+    headers: ["WWW-Authenticate": "Bearer"])
+  static let notInLists = Problem(
+    slug: "unknown-user-of-proxy", title: "Not a user of this relay", status: 403,
+    detail: "The proxy in front (`admin.proxies`) must send the name of one viewer or operator in one field "
+      + "\(AdminAccess.proxyField), letter for letter. Add the name to `admin.viewers` or `admin.operators`.")
+  /// For a viewer.
+  public static let operatorsOnly = Problem(
+    slug: "operators-only", title: "For operators only", status: 403,
+    detail: "You are a viewer (`admin.viewers`): you may look, but change nothing, and read no personal "
+      + "bodies. Nothing was changed.")
   static func tooManyLogins(_ seconds: Int) -> Problem {
     Problem(
       slug: "too-many-logins", title: "Too many wrong passwords", status: 429,

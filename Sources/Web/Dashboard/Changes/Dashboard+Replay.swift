@@ -14,7 +14,7 @@ extension Dashboard {
 
   var replayRoutes: [Route] {
     [
-      page("/replay") { dashboard, visit throws(Refusal) in
+      page("/replay", isForm: true) { dashboard, visit throws(Refusal) in
         try dashboard.confirmation(listed: dashboard.listed(visit.head.query)).page
       },
       post("/replay") { dashboard, visit, form, exchange throws(Refusal) in

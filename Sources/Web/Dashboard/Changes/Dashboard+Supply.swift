@@ -15,7 +15,7 @@ extension Dashboard {
   var supplyRoutes: [Route] {
     Supply.allCases.flatMap { supply in
       [
-        page("/receipts/{receipt}/\(supply.rawValue)") { dashboard, visit throws(Refusal) in
+        page("/receipts/{receipt}/\(supply.rawValue)", isForm: true) { dashboard, visit throws(Refusal) in
           try dashboard.page(supply, ReceiptID(visit["receipt"] ?? "")).page
         },
         post("/receipts/{receipt}/\(supply.rawValue)") { dashboard, visit, form, exchange throws(Refusal) in

@@ -55,8 +55,11 @@ enum RawBody {
   /// Longer content is truncated, so that the page's size is bounded.
   static let shownBytesMax = 64 * 1024
 
-  /// - Parameter name: the accessible name of the region.
-  static func html(_ bytes: [UInt8], name: String) -> HTML {
+  /// - Parameters:
+  ///   - bytes: nil for a user who may not read them.
+  ///   - name: the accessible name of the region.
+  static func html(_ bytes: [UInt8]?, name: String) -> HTML {
+    guard let bytes else { return Tag.p(.class("help")) { "Only operators may read it." } }
     let isWhole = bytes.count <= shownBytesMax
     // Anything but JSON is shown unchanged.
     let pretty = isWhole ? (try? JSONValue(parsing: bytes))?.prettyText : nil

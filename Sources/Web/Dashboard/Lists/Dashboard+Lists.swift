@@ -85,7 +85,7 @@ extension Dashboard {
 
   func receipts(_ head: RequestHead) throws(Refusal) -> DashboardPage {
     let counts = try read { source throws(StoreFault) in try source.reader.receiptCounts() }
-    let tabs = ReceiptTabs(search: try parsed(head), counts: counts)
+    let tabs = ReceiptTabs(search: try parsed(head), counts: counts, mayChange: mayChange)
     return try list(
       ReceiptFilter.self, head,
       isKnown: { reader throws(StoreFault) in

@@ -38,6 +38,7 @@ struct FailedPage {
   let groups: [Group]
   /// Those that have not ended.
   let replays: [Job]
+  let mayChange: Bool
   /// Whether the apps have several processors.
   let showsProcessor: Bool
   let now: Timestamp
@@ -65,8 +66,8 @@ struct FailedPage {
       "New or growing first, then those that somebody takes care of",
       [.init("Failure", isLong: true), .init("App")] + (showsProcessor ? [.init("Processor")] : []) + [
         .init("Receipts", isNumber: true), .init("Newest"), .init("Said by the destination", isLong: true),
-        .init("State", isLong: true), .init("Actions"),
-      ])
+        .init("State", isLong: true),
+      ] + (mayChange ? [.init("Actions")] : []))
     for entry in groups {
       let group = entry.failures
       let query: [(name: String, value: String?)] = [
@@ -95,13 +96,18 @@ struct FailedPage {
             PageParts.number(group.count)
           },
           PageParts.time(group.newest, now: now), said(entry), state(group),
-          Tag.div(.class("row-actions")) {
-            again(group, query, list: listQuery)
-            care(group, query)
-          },
-        ])
+        ] + (mayChange ? [actions(group, query, list: listQuery)] : []))
     }
     return table.html
+  }
+
+  private func actions(
+    _ group: FailureGroup, _ query: [(name: String, value: String?)], list: [(name: String, value: String?)]
+  ) -> HTML {
+    Tag.div(.class("row-actions")) {
+      again(group, query, list: list)
+      care(group, query)
+    }
   }
 
   private func said(_ group: Group) -> HTML {

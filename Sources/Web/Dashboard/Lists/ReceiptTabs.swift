@@ -9,6 +9,7 @@ internal import Store
 struct ReceiptTabs {
   let search: ListSearch<ReceiptFilter>
   let counts: [ReceiptCount]
+  let mayChange: Bool
 
   /// Those that the other fields of the form choose, as far as they are counted.
   private func counted(without name: String) -> [ReceiptCount] {
@@ -44,7 +45,7 @@ struct ReceiptTabs {
           tab(state, all.filter { $0.state == state })
         }
       }
-      if search["state"] == ReceiptState.failed.rawValue, !counted(without: "").isEmpty {
+      if mayChange, search["state"] == ReceiptState.failed.rawValue, !counted(without: "").isEmpty {
         Tag.p(.class("actions")) {
           Tag.a(
             .class("button quiet small"),

@@ -145,7 +145,7 @@ extension Dashboard {
     return AlertsPage(
       receivers: receivers,
       notices: notices.filter(\.isFiring) + notices.filter { !$0.isFiring },
-      troubles: TroubleList([], troubles, newFailures: loud, now: now),
+      troubles: TroubleList([], troubles, newFailures: loud, mayChange: mayChange, now: now),
       now: now
     ).page
   }

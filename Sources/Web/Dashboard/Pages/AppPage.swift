@@ -13,6 +13,7 @@ struct AppPage {
   let latencies: [LatencySection]
   let joins: JoinChart
   let span: ChartSpan
+  let mayChange: Bool
   /// The change that has just been made.
   let done: String?
   let now: Timestamp
@@ -59,7 +60,7 @@ struct AppPage {
 
   private var actions: HTML {
     Tag.div(.class("actions")) {
-      if app.isConfigured {
+      if app.isConfigured, mayChange {
         if isWaiting {
           Tag.a(.class("button"), .href(Link("apps", slug, "retry-now"))) { "Retry now…" }
         }

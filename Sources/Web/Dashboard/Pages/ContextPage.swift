@@ -8,6 +8,7 @@ internal import Store
 
 struct ContextPage {
   let context: ContextSummary
+  let mayReadBody: Bool
   let now: Timestamp
 
   var page: DashboardPage {
@@ -43,7 +44,8 @@ struct ContextPage {
         Tag.h2(.id("blob")) { "Content" }
         // Base64, usually of JSON; anything else is shown as it came.
         RawBody.html(
-          Base64.decode(context.blob.text.utf8.span, .lenient) ?? Array(context.blob.text.utf8),
+          mayReadBody
+            ? Base64.decode(context.blob.text.utf8.span, .lenient) ?? Array(context.blob.text.utf8) : nil,
           name: "Content")
       }
     }
@@ -66,7 +68,7 @@ extension Dashboard {
     let now = now
     let context = try read { source throws(StoreFault) in try source.reader.context(id: id, now: now) }
     guard let context else { throw .problem(.unknownContext) }
-    return ContextPage(context: context, now: now).page
+    return ContextPage(context: context, mayReadBody: mayChange, now: now).page
   }
 }
 

@@ -31,7 +31,7 @@ extension Dashboard {
         IdentityFindings(configuration.apps, source.reader, now: now), configuration, now: now)
       return OverviewPage(
         figures: figures, isLive: isLive,
-        troubles: TroubleList(findings, troubles, newFailures: loud, now: now),
+        troubles: TroubleList(findings, troubles, newFailures: loud, mayChange: mayChange, now: now),
         rows: rows,
         number: number, hasMore: ranks.count > before + rows.count,
         findings: (report.headlines(daemon: nil, now: now) + findings).filter { $0.level == .ok }, now: now)
@@ -82,7 +82,7 @@ extension Dashboard {
           periods: try source.reader.joins(
             app: slug, last: span.hours / span.hoursEach, periodsOf: span.hoursEach, now: now),
           broken: try source.reader.unjoined(app: slug, now: now)), span: span,
-        done: form["done"], now: now)
+        mayChange: mayChange, done: form["done"], now: now)
     }
     guard let page else { throw .problem(.unknownApp) }
     return page.page

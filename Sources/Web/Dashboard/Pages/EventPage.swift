@@ -7,7 +7,8 @@ internal import Store
 
 /// An event; several if several apps received the same id.
 struct EventPage {
-  let events: [(summary: EventSummary, body: [UInt8], portal: Portal)]
+  /// Without a body for users who may not read it.
+  let events: [(summary: EventSummary, body: [UInt8]?, portal: Portal)]
   let now: Timestamp
 
   var page: DashboardPage {
@@ -21,7 +22,7 @@ struct EventPage {
     }
   }
 
-  private func section(_ event: EventSummary, _ body: [UInt8], _ portal: Portal, id: String) -> HTML {
+  private func section(_ event: EventSummary, _ body: [UInt8]?, _ portal: Portal, id: String) -> HTML {
     Tag.section(.class("card"), .labelledBy(id)) {
       Tag.h2(.id(id)) { PageParts.untrusted(event.type) }
       Tag.dl {

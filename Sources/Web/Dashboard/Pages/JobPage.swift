@@ -10,6 +10,7 @@ struct JobPage {
   let job: Job
   /// What delays the job.
   let holds: [JobHold]
+  let mayChange: Bool
   /// The change that has just been made.
   var done: String?
   let isLive: Bool
@@ -26,7 +27,7 @@ struct JobPage {
         title: "Progress, renewed every \(Dashboard.liveJobSeconds) seconds", name: "job",
         source: Link("live", "jobs", job.id.text), content: JobProgress(job: job).html
       ).html(isLive: isLive && job.endedAt == nil)
-      actions
+      if mayChange { actions }
       Tag.section(.class("card"), .labelledBy("facts")) {
         Tag.h2(.id("facts")) { "Request" }
         Tag.dl {

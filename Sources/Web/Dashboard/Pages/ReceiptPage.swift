@@ -26,6 +26,8 @@ struct ReceiptPage {
   /// The processor's display name; nil if the app is not configured with it.
   let processorLabel: String?
   let portal: Portal
+  /// Whether the user may change something, and read what is sent.
+  let mayChange: Bool
   /// The action just done, from the URL.
   let done: String?
   let now: Timestamp
@@ -40,7 +42,7 @@ struct ReceiptPage {
         advice
       }
       if let message { PageParts.notice("good") { Tag.p { message } } }
-      buttons
+      if mayChange { buttons }
       Tag.section(.class("card"), .labelledBy("facts")) {
         Tag.h2(.id("facts")) { "What is known" }
         Tag.p {
@@ -70,7 +72,7 @@ struct ReceiptPage {
       if let body = receipt.body {
         Tag.section(.class("card"), .labelledBy("sent")) {
           Tag.h2(.id("sent")) { "What is sent" }
-          RawBody.html(body, name: "What is sent")
+          RawBody.html(mayChange ? body : nil, name: "What is sent")
         }
       }
       NearMissSection.html(detail)

@@ -10,14 +10,18 @@ struct TroubleList {
   static let shownMax = 20
 
   private let troubles: [Finding]
+  /// Without it there are no buttons that lead to a change.
+  private let mayChange: Bool
   private let now: Timestamp
 
   /// - Parameters: as of `Finding.problems`, and the failures that nobody has acknowledged.
   init(
-    _ reported: [Finding], _ troubles: [Finding], newFailures: [AppSlug: Int64], now: Timestamp
+    _ reported: [Finding], _ troubles: [Finding], newFailures: [AppSlug: Int64], mayChange: Bool = true,
+    now: Timestamp
   ) {
     let failures = newFailures.map { Finding.newFailures($0.value, app: $0.key) }
     self.troubles = Finding.problems(reported, troubles + failures, now: now)
+    self.mayChange = mayChange
     self.now = now
   }
 
@@ -67,7 +71,10 @@ struct TroubleList {
           if let next = trouble.next, button == nil { PageParts.untrusted(". \(next)") }
         }
       }
-      if let button { Tag.a(.class("button quiet small"), .href(button.link)) { button.label } }
+      // A label that ends in … leads to a form.
+      if let button, mayChange || !button.label.hasSuffix("…") {
+        Tag.a(.class("button quiet small"), .href(button.link)) { button.label }
+      }
     }
   }
 }
