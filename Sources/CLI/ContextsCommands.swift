@@ -38,7 +38,7 @@ enum ContextsCommands {
     }
     let output = session.output
     if session.isJSON {
-      output.json(json(context))
+      output.json(ContextResource.detail(of: context))
       return .done
     }
     output.line(Style.bold.applied(to: DisplayText.clean(context.id.text), inColour: output.isInColour))
@@ -63,10 +63,5 @@ enum ContextsCommands {
       return [DisplayText.clean(blob)]
     }
     return value.prettyText.split(separator: "\n").map { DisplayText.clean(String($0)) }
-  }
-
-  /// A context with its blob.
-  static func json(_ context: ContextSummary) -> JSONValue {
-    ContextResource.list.object(of: context).adding("ply_context", .string(context.blob.text))
   }
 }

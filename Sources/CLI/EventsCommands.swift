@@ -118,7 +118,7 @@ enum EventsCommands {
     for (summary, body) in found {
       let reason = try reason(of: summary, body, configuration)
       if session.isJSON {
-        output.json(EventJSON.detail(of: summary, body: body, reason))
+        output.json(EventResource.detail(of: summary, body: body, reason))
         continue
       }
       output.line(Style.bold.applied(to: DisplayText.clean(summary.id.text), inColour: output.isInColour))
@@ -161,15 +161,5 @@ enum EventsCommands {
     // An event may be stored as unparsed because it is not JSON.
     let text = (try? JSONValue(parsing: body))?.prettyText ?? String(decoding: body, as: UTF8.self)
     return text.split(separator: "\n", omittingEmptySubsequences: false).map { DisplayText.clean(String($0)) }
-  }
-}
-
-enum EventJSON {
-  /// With the raw bytes as text; invalid UTF-8 is repaired.
-  /// - Parameter reason: why the event made no receipt; nil if there is nothing to explain.
-  static func detail(of event: EventSummary, body: [UInt8], _ reason: String?) -> JSONValue {
-    let detail = EventResource.list.object(of: event)
-    return (reason.map { detail.adding("reason", .string($0)) } ?? detail)
-      .adding("body", .string(String(decoding: body, as: UTF8.self)))
   }
 }

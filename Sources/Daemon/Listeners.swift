@@ -185,14 +185,17 @@ extension Router {
     services: ListenerServices, access: AdminAccess, probes: ProbeRoutes, dashboard: Dashboard,
     thread: PageThread
   ) -> Router {
-    let routes = (probes.routes + dashboard.routes).map { route in
+    let routes = (probes.routes + dashboard.routes + dashboard.apiRoutes).map { route in
       ProbeRoutes.openLabels.contains(route.label) ? route : thread.serve(route)
     }
-    return Router(services: services, routes: routes) { head, route throws(Problem) in
+    let api = ProblemRoot(Dashboard.apiRoot) { problem, requestID, _ in problem.response(requestID: requestID)
+    }
+    return Router(services: services, routes: routes, roots: [api]) { head, route throws(Problem) in
       if let route, ProbeRoutes.openLabels.contains(route.label) { return Visitor(name: "") }
       let visitor: Visitor
       do throws(Problem) {
-        visitor = try access.visitor(head).get()
+        let isProgram = route?.label == Dashboard.apiLabel || api.contains(head.path)
+        visitor = try access.visitor(head, isProgram: isProgram).get()
       } catch {
         if error.status == 401, head.header("Authorization") != nil {
           services.requestLog.refusedPassword(from: head.remoteAddress)

@@ -91,7 +91,7 @@ def test_the_site_of_the_dashboard_lets_one_user_operate_and_another_only_read(r
               for user, password in PASSWORDS.items()}
     (tmp_path / "users").write_text("".join(f"{user}:{text}" for user, text in hashed.items()))
     shop = relay(admin={"operators": [{"name": "ann"}], "viewers": [{"name": "bob"}], "proxies": ["127.0.0.1"]})
-    site = proxy("receipt-admin.conf", {"//127.0.0.1:8081;": f"//127.0.0.1:{shop.admin};",
+    site = proxy("receipt-admin.conf", {"server 127.0.0.1:8081;": f"server 127.0.0.1:{shop.admin};",
                                         "/etc/nginx/receipt-admin.users;": f"{tmp_path}/users;"})
 
     def ask(user, method, path, **more):

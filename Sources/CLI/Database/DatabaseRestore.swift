@@ -5,6 +5,7 @@ internal import Config
 internal import Domain
 internal import Formats
 internal import Platform
+internal import Reports
 internal import SQLiteStore
 internal import Store
 internal import Terminal

@@ -94,7 +94,7 @@ enum UserShow {
         "user_id": .string(user.text), "app": .string(part.app.text),
         "customers": .array(part.customers.map { .string($0.text) }),
         "receipts": .array(details.map { ReceiptJSON.detail(of: $0) }),
-        "contexts": .array(contexts.map(ContextsCommands.json)),
+        "contexts": .array(contexts.map { ContextResource.detail(of: $0) }),
       ])
     }
   }

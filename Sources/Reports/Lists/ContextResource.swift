@@ -1,7 +1,7 @@
 // The list of contexts. Pure, but for reading it; called from any thread.
 
 public import Domain
-internal import Formats
+public import Formats
 public import Store
 
 /// Contexts, newest first.
@@ -21,6 +21,14 @@ public enum ContextResource {
     .time("received_at") { $0.receivedAt }.titled("Received"), .time("posted_at") { $0.postedAt },
     .time("expires_at") { $0.expiresAt }.titled("Expires", .drops),
   ]
+}
+
+extension ContextResource {
+  /// A context with its blob, for other programs.
+  /// - Parameter withBody: whether the reader may see the blob.
+  public static func detail(of context: ContextSummary, withBody: Bool = true) -> JSONValue {
+    list.object(of: context).adding("ply_context", .optional(withBody ? context.blob.text : nil))
+  }
 }
 
 extension CheckoutStatus.State {

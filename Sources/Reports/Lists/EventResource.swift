@@ -1,7 +1,7 @@
 // The list of events. Pure, but for reading it; called from any thread.
 
 public import Domain
-internal import Formats
+public import Formats
 public import Store
 
 /// Events, newest first.
@@ -22,6 +22,18 @@ public enum EventResource {
     .id("receipt_id") { $0.receiptID.map { .receipt($0) } }.titled("Receipt", .drops),
     .time("received_at") { $0.receivedAt }.titled("Received"),
   ]
+}
+
+extension EventResource {
+  /// An event with its raw bytes as text, for other programs; invalid UTF-8 is repaired.
+  /// - Parameters:
+  ///   - body: nil if the reader may not see it.
+  ///   - reason: why the event made no receipt; nil if there is nothing to explain.
+  public static func detail(of event: EventSummary, body: [UInt8]?, _ reason: String? = nil) -> JSONValue {
+    let detail = list.object(of: event)
+    return (reason.map { detail.adding("reason", .string($0)) } ?? detail)
+      .adding("body", .optional(body.map { String(decoding: $0, as: UTF8.self) }))
+  }
 }
 
 extension EventFilter: ListFilter {

@@ -29,13 +29,20 @@ public enum FailureResource {
   ]
 }
 
-/// The list of groups has one page, and its page no form.
+/// The list of groups has one page.
 extension FailureChoice: ListFilter {
   /// The most groups that are listed.
   public static let groupsMax = 1000
 
   public static var resource: Resource<FailureGroup> { FailureResource.list }
-  public static let fields: [FilterField<FailureChoice>] = []
+  public static let fields: [FilterField<FailureChoice>] = [
+    .app { $0.app = $1 }, .processor { $0.processor = $1 },
+    FilterField("reason", "REASON", "Reason", "Only those with this reason, such as http_422 or user") {
+      choice, text, _ in
+      choice.reason = text
+      return Reason.fault(in: text).map { "is wrong: \($0)" }
+    }, .id("cause", "CAUSE", "Last error", "Only those whose last cause was this") { $0.cause = $1 },
+  ]
 
   public init() { self.init(app: nil) }
 

@@ -59,6 +59,15 @@ public struct Resource<Row>: Sendable {
   /// An entry as a JSON object.
   public func object(of row: Row) -> JSONValue { .object(members(of: row)) }
 
+  /// The JSON Schema of an entry as a JSON object. It may have further members.
+  public var schema: JSONValue {
+    let described = fields.filter { $0.value != nil }
+    return [
+      "type": "object", "required": .array(described.map { .string($0.name) }),
+      "properties": .object(described.map { JSONValue.Member(name: $0.name, value: $0.schema) }),
+    ]
+  }
+
   /// The names of the columns as the first record of CSV.
   public var csvHeader: String { CSV.record(fields.filter { $0.value != nil }.map { .plain($0.name) }) }
 
@@ -86,6 +95,7 @@ public struct ListField<Row>: Sendable {
   public let name: String
   /// Nil if only people see it.
   let value: (@Sendable (Row) -> JSONValue)?
+  private let kind: Kind
   /// What people see; nil without a value.
   public private(set) var cell: @Sendable (Row) -> ListCell?
   /// The title of its column on a page; empty if only other programs see it.
@@ -96,11 +106,27 @@ public struct ListField<Row>: Sendable {
   /// What a page shows without a value.
   public private(set) var missing = "–"
 
+  /// What its values are for other programs.
+  private enum Kind {
+    case text, flag, number, time, any
+  }
+
+  /// The JSON Schema of the value.
+  var schema: JSONValue {
+    switch kind {
+    case .text: ["type": ["string", "null"]]
+    case .flag: ["type": "boolean"]
+    case .number: ["type": ["integer", "null"]]
+    case .time: ["type": ["string", "null"], "format": "date-time"]
+    case .any: [:]
+    }
+  }
+
   private init(
-    _ name: String, layout: ListLayout = [], _ value: (@Sendable (Row) -> JSONValue)?,
-    cell: @escaping @Sendable (Row) -> ListCell? = { _ in nil }
+    _ name: String, _ kind: Kind, layout: ListLayout = [],
+    _ value: (@Sendable (Row) -> JSONValue)?, cell: @escaping @Sendable (Row) -> ListCell? = { _ in nil }
   ) {
-    (self.name, self.value, self.cell, self.layout) = (name, value, cell, layout)
+    (self.name, self.kind, self.value, self.cell, self.layout) = (name, kind, value, cell, layout)
   }
 
   /// Shows the field to people, too.
@@ -120,14 +146,14 @@ public struct ListField<Row>: Sendable {
   }
 
   /// A field that is not for other programs; `titled` says what people see.
-  public static func shown(_ name: String) -> ListField { ListField(name, nil) }
+  public static func shown(_ name: String) -> ListField { ListField(name, .any, nil) }
 
   public static func json(_ name: String, _ value: @escaping @Sendable (Row) -> JSONValue) -> ListField {
-    ListField(name, value)
+    ListField(name, .any, value)
   }
 
   public static func text(_ name: String, _ text: @escaping @Sendable (Row) -> String?) -> ListField {
-    ListField(name) {
+    ListField(name, .text) {
       .optional(text($0))
     } cell: {
       text($0).map { .text($0) }
@@ -135,7 +161,7 @@ public struct ListField<Row>: Sendable {
   }
 
   public static func flag(_ name: String, _ flag: @escaping @Sendable (Row) -> Bool) -> ListField {
-    ListField(name) {
+    ListField(name, .flag) {
       .bool(flag($0))
     } cell: {
       .text(flag($0) ? "yes" : "no")
@@ -144,7 +170,7 @@ public struct ListField<Row>: Sendable {
 
   /// A count.
   public static func number(_ name: String, _ number: @escaping @Sendable (Row) -> Int64?) -> ListField {
-    ListField(name, layout: .number) {
+    ListField(name, .number, layout: .number) {
       .optional(number($0))
     } cell: {
       number($0).map { .count($0) }
@@ -152,7 +178,7 @@ public struct ListField<Row>: Sendable {
   }
 
   public static func time(_ name: String, _ time: @escaping @Sendable (Row) -> Timestamp?) -> ListField {
-    ListField(name) {
+    ListField(name, .time) {
       .optional(time($0)?.rfc3339)
     } cell: {
       time($0).map { .time($0) }
@@ -161,7 +187,7 @@ public struct ListField<Row>: Sendable {
 
   /// An id, which leads to its page.
   public static func id(_ name: String, _ id: @escaping @Sendable (Row) -> NamedID?) -> ListField {
-    ListField(name) {
+    ListField(name, .text) {
       .optional(id($0)?.text)
     } cell: {
       id($0).map { .id($0) }
@@ -170,7 +196,7 @@ public struct ListField<Row>: Sendable {
 
   /// An app, which leads to its page.
   public static func app(_ app: @escaping @Sendable (Row) -> AppSlug?) -> ListField {
-    ListField("app") {
+    ListField("app", .text) {
       .optional(app($0)?.text)
     } cell: {
       app($0).map { .app($0) }
@@ -226,6 +252,6 @@ public enum Tone: Sendable {
 // Timestamps in JSON. Pure; called from any thread.
 
 extension JSONValue {
-  /// RFC 3339, in UTC, with milliseconds.
-  public static func time(_ timestamp: Timestamp) -> JSONValue { .string(timestamp.rfc3339) }
+  /// RFC 3339, in UTC, with milliseconds; or null.
+  public static func time(_ timestamp: Timestamp?) -> JSONValue { .optional(timestamp?.rfc3339) }
 }

@@ -28,6 +28,8 @@ public struct Dashboard: Sendable {
   private(set) var tokens: FormTokens
   /// Whether the user may change something, and read personal bodies.
   private(set) var mayChange = true
+  /// Whether the answers are JSON for a program, not pages.
+  private(set) var isProgram = false
   let alerts: AlertFacts
   let source: Monitor<Source>
   let exports = ExportPlaces()
@@ -47,8 +49,9 @@ public struct Dashboard: Sendable {
   }
 
   /// The dashboard as the user who sent a request gets it.
-  func serving(_ visit: Visit) -> Dashboard {
+  func serving(_ visit: Visit, isProgram: Bool = false) -> Dashboard {
     var dashboard = self
+    dashboard.isProgram = isProgram
     dashboard.tokens = tokens.bound(to: visit)
     dashboard.mayChange = visit.mayChange
     return dashboard
@@ -68,15 +71,19 @@ public struct Dashboard: Sendable {
 
   func response(to refusal: Refusal, _ scope: RequestScope) -> Response {
     switch refusal {
-    case .problem(let problem): return problem.page(requestID: scope.requestID)
+    case .problem(let problem): return answer(problem, scope)
     case .page(let page): return page
     case .moved(let link): return .redirect(to: link)
     case .store(let error):
       services.log.error(
         "the dashboard could not read the database",
         ["error": error.description, "request_id": scope.requestID])
-      return Problem.pageUnreadable.page(requestID: scope.requestID)
+      return answer(.pageUnreadable, scope)
     }
+  }
+
+  func answer(_ problem: Problem, _ scope: RequestScope) -> Response {
+    isProgram ? problem.response(requestID: scope.requestID) : problem.page(requestID: scope.requestID)
   }
 
   func failed() throws(Refusal) -> DashboardPage {
@@ -118,7 +125,7 @@ public struct Dashboard: Sendable {
 
   static func problem(_ fault: Fault) -> Problem {
     let subject = fault.path.isEmpty ? "What was sent" : "`\(fault.path)`"
-    return .invalid("invalid-filter", "\(subject) \(fault.message). Go back and correct it.")
+    return .invalid("invalid-filter", "\(subject) \(fault.message). Correct it, and send it again.")
   }
 
   static func invalid(_ field: String, _ message: String) -> Problem {
@@ -138,14 +145,10 @@ public struct Dashboard: Sendable {
     let now = now
     let configured = apps.current
     let page: ReceiptPage? = try read { source throws(StoreFault) in
-      guard var detail = try source.reader.detail(receipt: id), let receipt = detail.record.receipt else {
-        return nil
-      }
+      guard let detail = try self.detail(of: id, source.reader, now: now),
+        let receipt = detail.record.receipt
+      else { return nil }
       let record = detail.record
-      detail.nearMisses = try source.reader.nearMisses(
-        of: record, policy: configured[record.app]?.join ?? JoinPolicy(),
-        processor: configured[record.app]?.rules(of: record.purchase.key.processor) ?? ProcessorRules(),
-        now: now)
       let story = ReceiptStory(
         detail, audit: try source.reader.audit(of: record, limit: ReceiptPage.auditEntryLimit),
         jobs: try source.reader.jobs(ofPurchase: record.rowID))
@@ -181,6 +184,17 @@ public struct Dashboard: Sendable {
       let found = processors.summary(event.processor, in: event.body)
       return found.map { known?.adding($0) ?? $0 } ?? known
     }
+  }
+
+  /// All that is stored about a receipt; nil if there is none.
+  func detail(of id: ReceiptID, _ reader: StoreReader, now: Timestamp) throws(StoreFault) -> ReceiptDetail? {
+    guard var detail = try reader.detail(receipt: id) else { return nil }
+    let record = detail.record
+    let app = apps.current[record.app]
+    detail.nearMisses = try reader.nearMisses(
+      of: record, policy: app?.join ?? JoinPolicy(),
+      processor: app?.rules(of: record.purchase.key.processor) ?? ProcessorRules(), now: now)
+    return detail
   }
 
   func event(_ form: AdminForm) throws(Refusal) -> DashboardPage {
@@ -314,9 +328,14 @@ extension Dashboard {
 
   /// A job with the rate of its apps' deliveries.
   func pacedJob(_ id: JobID, _ reader: StoreReader) throws(StoreFault) -> Job? {
-    guard var job = try reader.job(id: id) else { return nil }
-    let apps = try reader.plannedApps(ofJob: job.row)
-    job.deliveriesPerSecond = health.configuration.deliveryRate(of: apps)
+    try reader.job(id: id).map { job throws(StoreFault) in try paced(job, reader) }
+  }
+
+  /// The same job with the rate of its apps' deliveries.
+  func paced(_ job: Job, _ reader: StoreReader) throws(StoreFault) -> Job {
+    guard job.endedAt == nil, job.request.ratePerSecond != nil else { return job }
+    var job = job
+    job.deliveriesPerSecond = health.configuration.deliveryRate(of: try reader.plannedApps(ofJob: job.row))
     return job
   }
 

@@ -116,7 +116,7 @@ public struct ProblemRoot: Sendable {
   }
 
   /// Whether a path is below the root.
-  func contains(_ path: String) -> Bool {
+  public func contains(_ path: String) -> Bool {
     let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
     guard parts.count >= segments.count else { return false }
     return zip(parts, segments).allSatisfy { part, segment in

@@ -14,6 +14,7 @@ extension Dashboard {
     do throws(Fault) {
       return try ListSearch(query: head.query, now: now)
     } catch {
+      guard !isProgram else { throw .problem(Self.problem(error)) }
       throw .page(try rejected(Filter.self, head.query, error).response)
     }
   }

@@ -1,16 +1,18 @@
-// A receipt as `--json` prints it: scripts rely on the field names and their order (contract: receiptctl).
-// Pure.
+// A receipt as `--json` and the API have it: scripts rely on the field names and their order (contract:
+// receiptctl). Pure.
 
 internal import Domain
-internal import Formats
-internal import Reports
-internal import Store
+public import Formats
+public import Store
 
-enum ReceiptJSON {
+/// All that is known of a receipt, for other programs.
+public enum ReceiptJSON {
   /// The fields of a list, then the session and the customer, the context's blob, the payment with its
   /// captures and its planned lookup, every attempt, the events, and the operators' changes.
-  static func detail(
-    of detail: ReceiptDetail, audit: [AuditRecord] = [], jobs: [(job: Job, outcome: JobOutcome)] = []
+  /// - Parameter withBodies: whether the reader may see `ply_context`.
+  public static func detail(
+    of detail: ReceiptDetail, audit: [AuditRecord] = [], jobs: [(job: Job, outcome: JobOutcome)] = [],
+    withBodies: Bool = true
   ) -> JSONValue {
     let changes = audit.reversed().map { record -> JSONValue in
       [
@@ -24,7 +26,7 @@ enum ReceiptJSON {
         .init(name: "session_id", value: .optional(purchase.sessionID?.text)),
         .init(name: "customer_id", value: .optional(purchase.customerID?.text)),
         .init(name: "names", value: .array(purchase.allNames.map(name))),
-        .init(name: "ply_context", value: .optional(purchase.context?.text)),
+        .init(name: "ply_context", value: .optional(withBodies ? purchase.context?.text : nil)),
         .init(name: "payment", value: payment(purchase)),
         .init(name: "captures", value: .array(detail.captures.map(capture))),
         .init(name: "lookup", value: detail.lookup.map(lookup) ?? .null),
@@ -101,9 +103,4 @@ enum ReceiptJSON {
       "response": .string(String(decoding: report.response, as: UTF8.self)),
     ]
   }
-}
-
-extension JSONValue {
-  /// RFC 3339, or null.
-  static func time(_ time: Timestamp?) -> JSONValue { .optional(time?.text) }
 }

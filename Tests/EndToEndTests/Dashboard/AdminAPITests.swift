@@ -1,0 +1,118 @@
+// The API for operators' programs, over real sockets.
+
+import Domain
+import Formats
+import Store
+import TestSupport
+import Testing
+
+@Suite("Admin API", .withDaemonLog) struct AdminAPITests {
+  private func get(_ relay: Relay, _ path: String, _ name: String = "bob") throws -> JSONValue {
+    let reply = try relay.admin.request("GET", "/api/v1\(path)", headers: Roles.token(name))
+    #expect(reply.status == 200, "\(path): \(reply.text)")
+    #expect(reply.header("Content-Type") == "application/json")
+    #expect(reply.header("Cache-Control") == "no-store")
+    return try JSONValue(parsing: reply.body)
+  }
+
+  private func items(_ page: JSONValue) -> [JSONValue] {
+    if case .array(let items)? = page["items"] { items } else { [] }
+  }
+
+  @Test("Lists and objects are what receiptctl prints with --json")
+  func lists() throws {
+    try Relay.withPast(receipts: 60, failed: 20, admin: Roles.admin) { relay, _ in
+      func lines(_ words: [String]) throws -> [JSONValue] {
+        try relay.receiptctl(words + ["--json"]).output.split(separator: "\n").map { line in
+          try JSONValue(parsing: Array(line.utf8))
+        }
+      }
+      for (path, words) in [
+        (
+          "/receipts?app=shop&state=delivered", ["receipts", "list", "--app", "shop", "--state", "delivered"]
+        ),
+        ("/events?outcome=receipt&limit=7", ["events", "list", "--outcome", "receipt", "--limit", "7"]),
+        ("/contexts", ["contexts", "list"]), ("/claims", ["claims", "list"]), ("/audit", ["audit", "list"]),
+        ("/attempts?failed=yes", ["attempts", "list", "--failed"]),
+        ("/failed?app=shop", ["failures", "list", "--app", "shop"]),
+      ] {
+        #expect(try items(get(relay, path)) == lines(words), "\(path)")
+      }
+      let receipt = try #require(try relay.receipts { $0.state = .delivered }.first?.receipt?.id.text)
+      #expect(try get(relay, "/receipts/\(receipt)", "anna") == lines(["receipts", "show", receipt]).first)
+      let event = try #require(try relay.events().first?.id.text)
+      #expect(try items(get(relay, "/events/\(event)", "anna")) == lines(["events", "show", event]))
+      // It changes while it runs.
+      _ = try relay.receiptctl("receipts", "replay", "--state", "failed", "--rate", "0.01/s", "--yes")
+      let job = try #require(try items(get(relay, "/jobs")).first?["id"]?.stringValue)
+      #expect(try get(relay, "/jobs/\(job)")["kind"] == "replay")
+    }
+  }
+
+  @Test("A cursor leads through the whole list, without a repeat")
+  func cursor() throws {
+    try Relay.withPast(receipts: 60, failed: 20, admin: Roles.admin) { relay, _ in
+      var (seen, after): ([JSONValue], String?) = ([], nil)
+      repeat {
+        let page = try get(relay, "/receipts?app=shop&limit=25" + (after.map { "&after=\($0)" } ?? ""))
+        seen += items(page)
+        after = page["next"]?.stringValue
+      } while after != nil
+      #expect(seen.count == 60)
+      #expect(Set(seen.map { $0["id"]?.stringValue }).count == 60)
+    }
+  }
+
+  @Test("What a program may not know or may not see is refused, as a problem with the remedy")
+  func refusals() throws {
+    try Relay.withPast(receipts: 20, failed: 5, admin: Roles.admin) { relay, _ in
+      let none = "rcp_\(String(repeating: "0", count: 26))"
+      func problem(_ path: String, _ headers: [String: String], _ status: Int) throws -> JSONValue {
+        let reply = try relay.admin.request("GET", "/api/v1\(path)", headers: headers)
+        #expect(reply.status == status, "\(path): \(reply.text)")
+        #expect(reply.header("Content-Type") == "application/problem+json", "\(path)")
+        return try JSONValue(parsing: reply.body)
+      }
+      let bob = Roles.token("bob")
+      for (path, part) in [
+        ("/jobs?stat=running", "`stat` is not known; the fields here are state, limit, after"),
+        ("/jobs?state=running&state=paused", "`state` must be there once"), ("/jobs?state=", "with a value"),
+        ("/jobs?state=sold", "must be one of preparing"), ("/jobs?limit=0", "from 1 to 500"),
+        ("/jobs?after=x", "must be the id of a job"), ("/jobs?state=%zz", "broken percent escape"),
+        ("/receipts/\(none)?x=1", "there are none here"),
+      ] {
+        #expect(try problem(path, bob, 400)["detail"]?.stringValue?.contains(part) == true, "\(path)")
+      }
+      for path in ["/receipts/\(none)", "/receipts/x", "/events/none", "/claims/none", "/none", ""] {
+        _ = try problem(path, bob, 404)
+      }
+      // Passwords and a proxy's login come with requests of other sites, too, and tokens do not.
+      var proxy = relay.admin
+      proxy.source = 2
+      #expect(try proxy.request("GET", "/api/v1/jobs", headers: ["X-Remote-User": "olga"]).status == 401)
+      for headers in [[:], Roles.basic("anna"), Roles.token("eve")] {
+        let refused = try relay.admin.request("GET", "/%61pi/v1/jobs", headers: headers)
+        #expect(refused.status == 401)
+        #expect(refused.header("WWW-Authenticate") == "Bearer")
+      }
+      #expect(try relay.admin.request("DELETE", "/api/v1/jobs", headers: Roles.token("anna")).status == 405)
+      #expect(try relay.admin.request("DELETE", "/api/v1/jobs", headers: bob).status == 403)
+    }
+  }
+
+  @Test("A viewer's program gets no personal bodies")
+  func bodies() throws {
+    try Relay.withPast(receipts: 20, failed: 5, admin: Roles.admin) { relay, _ in
+      let context = try relay.post(Checkout("with-context"))
+      let event = try #require(try relay.events().first?.id.text)
+      for (path, field) in [("/contexts/\(context)", "ply_context"), ("/events/\(event)", "body")] {
+        for (name, isSeen) in [("anna", true), ("bob", false)] {
+          let found = try get(relay, path, name)
+          let value = items(found).first?[field] ?? found[field]
+          #expect((value?.stringValue != nil) == isSeen, "\(path) of \(name)")
+          #expect(value != nil, "a field is never left out")
+        }
+      }
+    }
+  }
+}
