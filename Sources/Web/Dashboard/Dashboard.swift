@@ -454,8 +454,8 @@ extension Dashboard {
     switch change {
     case .acknowledge:
       guard let owner = form["owner"], !owner.allSatisfy(\.isWhitespace) else {
-        let page = confirmation(group: group, change, complaint: "Say who takes care of it.").page
-        return exchange.answer(page.response)
+        let page = confirmation(group: group, change, complaint: "Say who takes care of it.")
+        return answer(.question(page), exchange)
       }
       let command = AcknowledgeFailures(
         app: group.app, filter, owner: String(owner.prefix(100)), note: form.why ?? "", actor: visitor)

@@ -2,6 +2,7 @@
 
 internal import Domain
 internal import HTTPServer
+internal import Reports
 public import Service
 internal import Store
 
@@ -59,10 +60,17 @@ extension Dashboard {
         try dashboard.job(
           visit["job"] ?? "", try dashboard.form(visit.head.query), isLive: LiveSwitch(visit.head).isOn)
       },
-    ] + find + replayRoutes + liveRoutes + supplyRoutes + exportRoutes + replayOfFailed
-      + FailureChange.allCases.flatMap(change)
-      + ReceiptAction.allCases.flatMap(change) + AppChange.allCases.flatMap(change)
-      + JobChange.allCases.flatMap(change)
+    ] + find + liveRoutes + exportRoutes + actions.flatMap { formRoutes(of: $0) }
+  }
+
+  /// What operators can change, with forms and with the API.
+  var actions: [OperatorAction] {
+    var actions = ReceiptAction.allCases.map { action($0) }
+    actions += Supply.allCases.map { action($0) }
+    actions += [replayOfListed, replayOfFailed]
+    actions += FailureChange.allCases.map { action($0) }
+    actions += AppChange.allCases.map { action($0) }
+    return actions + JobChange.allCases.map { action($0) }
   }
 
   private func file(_ path: String, _ file: DashboardFile) -> Route {
@@ -90,16 +98,13 @@ extension Dashboard {
     }
   }
 
-  /// The routes of a form: the page that shows it, and the POST to the same path.
-  private func form(
-    _ path: String, ask: @escaping @Sendable (Dashboard, Visit) throws(Refusal) -> ConfirmationPage,
-    change: @escaping @Sendable (Dashboard, Visit, AdminForm, Exchange) throws(Refusal) -> Void
-  ) -> [Route] {
+  /// The page with the form of an action, and the POST to the same path.
+  private func formRoutes(of action: OperatorAction) -> [Route] {
     [
-      page(path, isForm: true) { dashboard, visit throws(Refusal) in
-        try ask(dashboard, visit).page
+      page(action.path, isForm: true) { dashboard, visit throws(Refusal) in
+        try action.page(dashboard, visit)
       },
-      post(path, change),
+      post(action.path, action.change),
     ]
   }
 
@@ -134,41 +139,66 @@ extension Dashboard {
     ]
   }
 
-  private func change(_ action: ReceiptAction) -> [Route] {
-    form("/receipts/{receipt}/\(action.rawValue)") { dashboard, visit throws(Refusal) in
+  private func action(_ action: ReceiptAction) -> OperatorAction {
+    OperatorAction(
+      "/receipts/{receipt}/\(action.rawValue)", "\(action.rawValue.capitalizedFirst) this receipt",
+      action == .cancel
+        ? [.whyRequired]
+        : [.init("force", "Whether a delivered receipt is sent again; needs why", .flag), .why]
+    ) { dashboard, visit, _ throws(Refusal) in
       try dashboard.confirmation(receipt: ReceiptID(visit["receipt"] ?? ""), action)
     } change: { dashboard, visit, form, exchange throws(Refusal) in
       try dashboard.change(receipt: ReceiptID(visit["receipt"] ?? ""), action, form, visit.visitor, exchange)
     }
   }
 
-  private func change(_ change: AppChange) -> [Route] {
-    form("/apps/{app}/\(change.rawValue)") { dashboard, visit throws(Refusal) in
+  private func action(_ change: AppChange) -> OperatorAction {
+    OperatorAction(
+      "/apps/{app}/\(change.rawValue)", "\(change.title) of this app",
+      change == .pause
+        ? [.init("for", "Such as 30m, 4h or 2d; until resumed without it"), .whyRequired] : [.why]
+    ) { dashboard, visit, _ throws(Refusal) in
       try dashboard.confirmation(app: AppSlug(visit["app"] ?? ""), change)
     } change: { dashboard, visit, form, exchange throws(Refusal) in
       try dashboard.change(app: AppSlug(visit["app"] ?? ""), change, form, visit.visitor, exchange)
     }
   }
 
-  private func change(_ change: FailureChange) -> [Route] {
-    form("/failed/\(change.rawValue)") { dashboard, visit throws(Refusal) in
-      dashboard.confirmation(group: try dashboard.group(try dashboard.form(visit.head.query)), change)
+  /// The fields that name a group of failed receipts.
+  private static let groupFields: [OperatorAction.Field] = [
+    .init("app", "The app", isRequired: true), .init("processor", "The payment processor"),
+    .init("reason", "The reason, such as http_422", isRequired: true),
+    .init("cause", "The last cause, if it is not the reason"),
+  ]
+
+  private func action(_ change: FailureChange) -> OperatorAction {
+    OperatorAction(
+      "/failed/\(change.rawValue)", "\(change.label) a group of failures",
+      Self.groupFields
+        + (change == .acknowledge ? [.init("owner", "Who takes care of it", isRequired: true)] : []) + [.why]
+    ) { dashboard, _, form throws(Refusal) in
+      dashboard.confirmation(group: try dashboard.group(form), change)
     } change: { dashboard, visit, form, exchange throws(Refusal) in
       try dashboard.change(change, form, visit.visitor, exchange)
     }
   }
 
-  private func change(_ change: JobChange) -> [Route] {
-    form("/jobs/{job}/\(change.rawValue)") { dashboard, visit throws(Refusal) in
+  private func action(_ change: JobChange) -> OperatorAction {
+    OperatorAction(
+      "/jobs/{job}/\(change.rawValue)",
+      change == .rate ? "Change the rate of this job" : "\(change.rawValue.capitalizedFirst) this job",
+      change == .rate ? [.rate, .why] : change == .cancel ? [.whyRequired] : [.why]
+    ) { dashboard, visit, _ throws(Refusal) in
       try dashboard.confirmation(job: JobID(visit["job"] ?? ""), change)
     } change: { dashboard, visit, form, exchange throws(Refusal) in
       try dashboard.change(job: JobID(visit["job"] ?? ""), change, form, visit.visitor, exchange)
     }
   }
 
-  private var replayOfFailed: [Route] {
-    form("/failed/replay") { dashboard, visit throws(Refusal) in
-      try dashboard.confirmation(group: try dashboard.group(try dashboard.form(visit.head.query)))
+  private var replayOfFailed: OperatorAction {
+    OperatorAction("/failed/replay", "Replay a group of failures", Self.groupFields + [.rate, .why]) {
+      dashboard, _, form throws(Refusal) in
+      try dashboard.confirmation(group: try dashboard.group(form))
     } change: { dashboard, visit, form, exchange throws(Refusal) in
       try dashboard.replayFailed(form, visit.visitor, exchange)
     }

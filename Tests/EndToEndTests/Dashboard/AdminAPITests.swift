@@ -115,4 +115,86 @@ import Testing
       }
     }
   }
+
+  private func post(
+    _ relay: Relay, _ path: String, _ body: JSONValue, _ name: String = "anna",
+    headers: [String: String] = ["Content-Type": "application/json"]
+  ) throws -> (status: Int, json: JSONValue) {
+    let reply = try relay.admin.request(
+      "POST", "/api/v1\(path)", body: body.serialized(), headers: Roles.token(name).merging(headers) { $1 })
+    return (reply.status, try JSONValue(parsing: reply.body))
+  }
+
+  @Test("An action says with preview what it would do, then does it, and the audit names the operator")
+  func actions() throws {
+    try Relay.withPast(receipts: 60, failed: 20, admin: Roles.admin) { relay, _ in
+      let id = try #require(try relay.receipts { $0.reason = "http_422" }.first?.receipt?.id.text)
+      let path = "/receipts/\(id)/replay"
+      let preview = try post(relay, "\(path)?preview=true", [:])
+      #expect(preview.status == 200)
+      #expect(preview.json["question"] == "Replay this receipt?")
+      #expect(try relay.read { try $0.audit(AuditFilter(), limit: 10) }.isEmpty)
+      let done = try post(relay, path, ["why": "a test"])
+      #expect(done.status == 200)
+      #expect(done.json == ["resource": "receipts", "id": .string(id)])
+      try waitUntil("it is delivered") {
+        try relay.read { try $0.receipt(id: ReceiptID(id)) }?.receipt?.state == .delivered
+      }
+      // A delivered one is only sent again with force, and with a reason.
+      #expect(try post(relay, path, [:]).status == 409)
+      #expect(try post(relay, path, ["force": true]).status == 400)
+
+      let correct = "/receipts/\(id)/correct"
+      let values: JSONValue = ["price": "price_of_a_test", "why": "a test"]
+      let difference = try post(relay, "\(correct)?preview=true", values).json["changes"]
+      #expect(difference?.text.contains("price_of_a_test") == true)
+      #expect(try relay.read { try $0.audit(AuditFilter(), limit: 10) }.count == 1)
+      #expect(try post(relay, correct, values).json["id"] == .string(id))
+
+      let paused = try post(relay, "/apps/web/pause", ["for": "1h", "why": "a test"])
+      #expect(paused.json == ["resource": "apps", "id": "web"])
+      let group: JSONValue = ["app": "shop", "reason": "http_422", "owner": "anna", "why": "known"]
+      #expect(try post(relay, "/failed/acknowledge", group).json["resource"] == "failed")
+      let replay = try post(relay, "/replay", ["filter": "state=failed&app=shop", "rate": .number(0.01)])
+      let job = try #require(replay.json["id"]?.stringValue)
+      #expect(try post(relay, "/jobs/\(job)/cancel", ["why": "a test"]).status == 200)
+      let audit = try relay.read { try $0.audit(AuditFilter(), limit: 20) }.map(\.entry)
+      #expect(Set(audit.map(\.actor)) == ["api anna (127.0.0.1)"])
+      #expect(
+        audit.map(\.action) == [
+          "jobs cancel", "receipts replay", "failures ack", "apps pause", "receipts correct",
+          "receipts replay",
+        ])
+    }
+  }
+
+  @Test("An action that is not understood changes nothing, nor does a viewer's or another site's")
+  func refusedActions() throws {
+    try Relay.withPast(receipts: 20, failed: 5, admin: Roles.admin) { relay, _ in
+      let json = ["Content-Type": "application/json"]
+      for (path, body, name, headers, status) in [
+        ("/apps/web/pause", ["why": "x"], "bob", json, 403),
+        ("/apps/web/pause?preview=true", ["why": "x"], "bob", json, 403),
+        ("/apps/web/pause", ["why": "x"], "anna", ["Content-Type": "text/plain"], 415),
+        (
+          "/apps/web/pause", ["why": "x"], "anna", json.merging(["Origin": "https://evil.example"]) { $1 },
+          403
+        ),
+        ("/apps/web/pause", [:], "anna", json, 400), ("/apps/web/pause", ["why": ""], "anna", json, 400),
+        ("/apps/web/pause", ["why": "x", "hours": 1], "anna", json, 400),
+        ("/apps/web/pause", ["why": 1], "anna", json, 400), ("/apps/web/pause", [], "anna", json, 400),
+        ("/apps/web/pause", ["why": "x", "for": "soon"], "anna", json, 400),
+        ("/apps/none/pause", ["why": "x"], "anna", json, 404),
+        ("/apps/web/pause?preview=maybe", ["why": "x"], "anna", json, 400),
+        ("/apps/web/pause", ["why": .string(String(repeating: "x", count: 20_000))], "anna", json, 413),
+        ("/replay", ["filter": "state=failed&ap=shop"], "anna", json, 400),
+        ("/replay", ["filter": "app=shop"], "anna", json, 400),
+      ] as [(String, JSONValue, String, [String: String], Int)] {
+        let reply = try post(relay, path, body, name, headers: headers)
+        #expect(reply.status == status, "\(path)")
+      }
+      #expect(try relay.read { try $0.audit(AuditFilter(), limit: 10) }.isEmpty)
+      #expect(try relay.read { try $0.pauses() }.isEmpty)
+    }
+  }
 }

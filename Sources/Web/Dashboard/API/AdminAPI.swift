@@ -23,6 +23,8 @@ struct APIOperation {
   let summary: String
   /// Not needed to serve it.
   let parameters: @Sendable () -> [Parameter]
+  /// The members of the body; nil for an operation that only reads.
+  var fields: [OperatorAction.Field]?
   /// The schema of the answer.
   let answer: @Sendable () -> JSONValue
   let route: Route
@@ -65,7 +67,7 @@ extension Dashboard {
         try dashboard.jobJSON(JobID(visit["job"] ?? ""))
       },
       events,
-    ]
+    ] + actions.map(operation)
   }
 
   /// Several apps may have received the same event.

@@ -117,7 +117,7 @@ extension Dashboard {
 
   // MARK: Changes
 
-  /// Parses a submitted form, and limits the length of its reason.
+  /// Parses a submitted form.
   func form(sent request: Request) throws(Refusal) -> AdminForm {
     let form: AdminForm
     do throws(Fault) {
@@ -125,6 +125,11 @@ extension Dashboard {
     } catch {
       throw .problem(Self.problem(error))
     }
+    return try checked(form)
+  }
+
+  /// Limits the length of the reason.
+  func checked(_ form: AdminForm) throws(Refusal) -> AdminForm {
     guard (form["why"]?.count ?? 0) <= ConfirmationPage.wordsCharactersMax else {
       throw .problem(Self.problem(Fault(path: "why", message: "is too long")))
     }
@@ -139,15 +144,17 @@ extension Dashboard {
     let group = try group(form)
     let typed = form["rate"] ?? ConfirmationPage.rateDefault
     guard let rate = Double(typed), JobRequest.rates.contains(rate) else {
-      let page = try confirmation(group: group, rate: typed, complaint: ConfirmationPage.rateComplaint).page
-      return exchange.answer(page.response)
+      let page = try confirmation(group: group, rate: typed, complaint: ConfirmationPage.rateComplaint)
+      return answer(.question(page), exchange)
     }
     replay(group.filter, rate: rate, form["why"], visitor, exchange)
   }
 
-  /// Refuses a form that another site made.
+  /// Refuses a form that another site made. No site can make a program's request, which has a token.
   func check(_ form: AdminForm, for purpose: String) throws(Refusal) {
-    guard tokens.accepts(form[Self.tokenField], for: purpose) else { throw .problem(.foreignForm) }
+    guard isProgram || tokens.accepts(form[Self.tokenField], for: purpose) else {
+      throw .problem(.foreignForm)
+    }
   }
 
   func change(
@@ -160,8 +167,8 @@ extension Dashboard {
     let force = form["force"] == "yes"
     let needsReason = kind == .cancel || force
     if needsReason, words?.allSatisfy(\.isWhitespace) ?? true {
-      let page = try confirmation(receipt: id, kind, complaint: AdminForm.whyComplaint).page
-      return exchange.answer(page.response)
+      let page = try confirmation(receipt: id, kind, complaint: AdminForm.whyComplaint)
+      return answer(.question(page), exchange)
     }
     let details: JSONValue = force ? ["was": .string(receipt.state.rawValue), "forced": true] : [:]
     let entry = AuditEntry(
@@ -197,11 +204,33 @@ extension Dashboard {
     }
   }
 
-  /// How the dashboard answers once a command was applied.
+  /// How the dashboard answers a change.
   enum ChangeAnswer {
+    /// It was made; this page shows it.
     case redirect(Link)
-    case page(DashboardPage)
+    /// Asks before it, or again because something is wrong.
+    case question(ConfirmationPage)
+    /// Asks again for the values.
+    case values(SupplyPage)
     case problem(Problem)
+  }
+
+  func answer(_ answer: ChangeAnswer, _ exchange: Exchange) {
+    exchange.answer { response(to: answer, exchange.scope) }
+  }
+
+  private func response(to answer: ChangeAnswer, _ scope: RequestScope) -> Response {
+    switch answer {
+    case .problem(let problem): return self.answer(problem, scope)
+    case .redirect(let link): return isProgram ? .json(link.changed) : .redirect(to: link)
+    case .question(let page):
+      guard isProgram else { return page.page.response }
+      guard let complaint = page.complaint else { return .json(page.json) }
+      return self.answer(.invalid("invalid-field", complaint), scope)
+    case .values(let page):
+      guard isProgram, let complaint = page.complaint else { return page.page.response }
+      return self.answer(.invalid("invalid-field", complaint.text), scope)
+    }
   }
 
   /// Gives a command to the committer, and answers when it was applied.
@@ -214,24 +243,15 @@ extension Dashboard {
     let app = app ?? AppSlug("")
     let isQueued = committer.submit(command, from: .external(app: app)) { result in
       switch result {
-      case .success(let outcome):
-        switch answer(outcome) {
-        case .redirect(let link):
-          exchange.answer { .redirect(to: link) }
-        case .page(let page): exchange.answer(page.response)
-        case .problem(let problem): exchange.answer(problem.page(requestID: exchange.scope.requestID))
-        }
+      case .success(let outcome): self.answer(answer(outcome), exchange)
       case .failure(let error):
         services.log.error(
           "could not store a change of the dashboard",
           ["error": error.description, "request_id": exchange.scope.requestID])
-        exchange.answer(Problem.storeFailed.page(requestID: exchange.scope.requestID))
+        self.answer(.problem(.storeFailed), exchange)
       }
     }
-    if !isQueued {
-      let problem = committer.refusal(for: app)?.problem ?? .busy
-      exchange.answer(problem.page(requestID: exchange.scope.requestID))
-    }
+    if !isQueued { self.answer(.problem(committer.refusal(for: app)?.problem ?? .busy), exchange) }
   }
 }
 

@@ -85,8 +85,9 @@ extension Dashboard {
   ) throws(Refusal) {
     let asked = formChange(id, change)
     try check(form, for: asked.purpose)
-    let again = { (complaint: String) throws(Refusal) -> Response in
-      try confirmation(job: id, change, rate: form["rate"], complaint: complaint).page.response
+    let again = { (complaint: String) throws(Refusal) in
+      let page = try confirmation(job: id, change, rate: form["rate"], complaint: complaint)
+      answer(.question(page), exchange)
     }
     var details: JSONValue = [:]
     let command: ChangeJob.Change
@@ -94,11 +95,11 @@ extension Dashboard {
     case .pause: command = .pause
     case .resume: command = .resume
     case .cancel:
-      guard form.why != nil else { return exchange.answer(try again(AdminForm.whyComplaint)) }
+      guard form.why != nil else { return try again(AdminForm.whyComplaint) }
       command = .cancel
     case .rate:
       guard let rate = form["rate"].flatMap(Double.init), JobRequest.rates.contains(rate) else {
-        return exchange.answer(try again(ConfirmationPage.rateComplaint))
+        return try again(ConfirmationPage.rateComplaint)
       }
       command = .rate(rate)
       details = ["rate": .number(rate)]

@@ -12,15 +12,18 @@ internal import Store
 extension Dashboard {
   private static let filterField = "filter"
 
-  var replayRoutes: [Route] {
-    [
-      page("/replay", isForm: true) { dashboard, visit throws(Refusal) in
-        try dashboard.confirmation(listed: dashboard.listed(visit.head.query)).page
-      },
-      post("/replay") { dashboard, visit, form, exchange throws(Refusal) in
-        try dashboard.replayListed(form, visit.visitor, exchange)
-      },
-    ]
+  var replayOfListed: OperatorAction {
+    OperatorAction(
+      "/replay", "Replay the failed receipts that a filter chooses",
+      [
+        .init(Self.filterField, "The query of their list, such as `state=failed&app=ios`", isRequired: true),
+        .rate, .why,
+      ]
+    ) { dashboard, visit, form throws(Refusal) in
+      try dashboard.confirmation(listed: dashboard.listed(form[Self.filterField] ?? visit.head.query))
+    } change: { dashboard, visit, form, exchange throws(Refusal) in
+      try dashboard.replayListed(form, visit.visitor, exchange)
+    }
   }
 
   /// The failed receipts that a query chooses.
@@ -31,6 +34,7 @@ extension Dashboard {
     } catch {
       throw .problem(Self.problem(error))
     }
+    if isProgram { try self.form(query).check(known: ReceiptFilter.fields.map(\.queryName)) }
     guard search.filter.state == .failed, search.after == nil else {
       throw .problem(Self.invalid("state", "must be failed"))
     }
@@ -80,7 +84,7 @@ extension Dashboard {
     let typed = form["rate"] ?? ConfirmationPage.rateDefault
     guard let rate = Double(typed), JobRequest.rates.contains(rate) else {
       let page = try confirmation(listed: search, rate: typed, complaint: ConfirmationPage.rateComplaint)
-      return exchange.answer(page.page.response)
+      return answer(.question(page), exchange)
     }
     replay(search.filter, rate: rate, form["why"], visitor, exchange)
   }

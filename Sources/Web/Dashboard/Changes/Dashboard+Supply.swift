@@ -10,20 +10,23 @@ internal import Store
 
 extension Dashboard {
   /// The button of the second form.
-  private static let saveField = "save"
+  static let saveField = "save"
 
-  var supplyRoutes: [Route] {
-    Supply.allCases.flatMap { supply in
+  func action(_ supply: Supply) -> OperatorAction {
+    OperatorAction(
+      "/receipts/{receipt}/\(supply.rawValue)", supply.title,
       [
-        page("/receipts/{receipt}/\(supply.rawValue)", isForm: true) { dashboard, visit throws(Refusal) in
-          try dashboard.page(supply, ReceiptID(visit["receipt"] ?? "")).page
-        },
-        post("/receipts/{receipt}/\(supply.rawValue)") { dashboard, visit, form, exchange throws(Refusal) in
-          try dashboard.supply(
-            supply, ReceiptID(visit["receipt"] ?? ""), form, visit.visitor, exchange)
-        },
-      ]
-    }
+        .init("user", "Your id of the user"), .init("price", "The price that was paid"),
+        .init("context", "An open context"),
+        .init("replace", "Whether a known user or price is replaced", .flag),
+        supply == .correct ? .whyRequired : .why,
+      ], ask: nil,
+      page: { dashboard, visit throws(Refusal) in
+        try dashboard.page(supply, ReceiptID(visit["receipt"] ?? "")).page
+      },
+      change: { dashboard, visit, form, exchange throws(Refusal) in
+        try dashboard.supply(supply, ReceiptID(visit["receipt"] ?? ""), form, visit.visitor, exchange)
+      })
   }
 
   private static func purpose(_ supply: Supply, _ id: ReceiptID) -> String {
@@ -57,7 +60,7 @@ extension Dashboard {
       page.complaint = SupplyPage.Complaint(
         field: "user", text: "This is a placeholder or the id of a context, and no user of this app.")
     }
-    guard page.complaint == nil else { return exchange.answer(page.page.response) }
+    guard page.complaint == nil else { return answer(.values(page), exchange) }
     let isSaved = form[Self.saveField] == "yes"
     // What was known by the time of the preview; what came in between is not replaced.
     if isSaved { page.typed.replaces = form["replace"] == "yes" }
@@ -85,10 +88,10 @@ extension Dashboard {
       guard let planned = outcome.record else {
         var again = page
         again.complaint = SupplyPage.complaint(outcome.result)
-        return .page(again.page)
+        return .values(again)
       }
       let advice = routes.first { $0.name == planned.receipt?.destination }?.advice
-      return .page(page.confirmation(planned, advice, save: Self.saveField, complaint).page)
+      return .question(page.confirmation(planned, advice, save: Self.saveField, complaint))
     }
     switch page.supply {
     case .complete:

@@ -12,6 +12,8 @@ struct AdminForm {
   /// - Throws: `Fault` if it cannot be decoded.
   init(_ query: String?) throws(Fault) { try self.init(bytes: Array((query ?? "").utf8)) }
 
+  init(_ fields: [FormFields.Field]) { self.fields = fields }
+
   init(bytes: [UInt8]) throws(Fault) {
     do {
       fields = try FormFields.all(in: bytes.span)

@@ -161,19 +161,18 @@ extension Dashboard {
   ) throws(Refusal) {
     let asked = formChange(slug, change)
     try check(form, for: asked.purpose)
-    let again = { (complaint: String) throws(Refusal) -> Response in
-      try confirmation(app: slug, change, typed: form, complaint: complaint).page.response
+    let again = { (complaint: String) throws(Refusal) in
+      answer(.question(try confirmation(app: slug, change, typed: form, complaint: complaint)), exchange)
     }
     guard apps.current[slug] != nil else { throw .problem(.unknownApp) }
     let target = Link("apps", slug.text, query: [("done", change.rawValue)])
     switch change {
     case .pause:
-      guard let why = form.why else { return exchange.answer(try again(AdminForm.whyComplaint)) }
+      guard let why = form.why else { return try again(AdminForm.whyComplaint) }
       var time: Duration?
       if let text = form["for"], !text.isEmpty {
         guard let parsed = DurationText.duration(parsing: text), PauseApp.times.contains(parsed) else {
-          return exchange.answer(
-            try again("Say for how long: a time such as 30m, 4h or 2d, at most a year."))
+          return try again("Say for how long: a time such as 30m, 4h or 2d, at most a year.")
         }
         time = parsed
       }
@@ -198,6 +197,15 @@ extension Dashboard {
 enum AppChange: String, Sendable, CaseIterable {
   case pause, resume
   case retryNow = "retry-now"
+
+  /// What it does with the deliveries, as the beginning of a title.
+  var title: String {
+    switch self {
+    case .pause: "Pause the deliveries"
+    case .resume: "Resume the deliveries"
+    case .retryNow: "Retry the deliveries"
+    }
+  }
 
   /// What was done.
   var done: String {
