@@ -3,8 +3,8 @@ requests from the document, valid and invalid ones, and compares each answer wit
 
 import contextlib, copy
 
-import openapi_spec_validator, pytest, schemathesis, yaml
-from hypothesis import HealthCheck, settings
+import openapi_spec_validator, pytest, requests, schemathesis, yaml
+from hypothesis import HealthCheck, given, settings
 from schemathesis.checks import CHECKS
 
 from harness import APP, CLIENT_KEY, RECEIPT_SANDBOX, REPOSITORY, Receiver, Relay, free_port, running, sign
@@ -93,3 +93,25 @@ def test_a_webhook_is_answered_as_documented_whether_it_is_signed_or_not(case, e
     send(case, everything, ANSWERS + REFUSALS)
     # Any body with a correct signature is stored: Stripe would only send it again.
     send(case, everything, ANSWERS, auth=signed)
+
+
+def test_the_api_of_operators_answers_as_it_describes_itself(tmp_path):
+    receiver, login = Receiver(), {"Authorization": "Bearer a token of the checks, long"}
+    relay = Relay(tmp_path, receiver, admin={"operators": [{"name": "anna", "token": "a token of the checks, long"}]})
+    with contextlib.ExitStack() as stack:
+        stack.callback(receiver.close)
+        stack.callback(relay.stop)
+        relay.start()
+        base = f"http://127.0.0.1:{relay.admin}/api/v1"
+        document = requests.get(f"{base}/openapi.json", headers=login, timeout=20).json()
+        openapi_spec_validator.validate(document)
+        for result in schemathesis.openapi.from_dict(document).get_all_operations():
+
+            @BOUNDED
+            @given(case=result.ok().as_strategy())
+            def ask(case):
+                answer = case.call(base_url=base, headers=login)
+                if answer.status_code not in (414, 431):
+                    case.validate_response(answer, checks=CHECKS.get_by_names(ANSWERS + ["ignored_auth"]))
+
+            ask()

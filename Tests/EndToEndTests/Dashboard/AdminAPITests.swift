@@ -197,4 +197,22 @@ import Testing
       #expect(try relay.read { try $0.pauses() }.isEmpty)
     }
   }
+
+  @Test("The description names each operation, its filters and its columns")
+  func description() throws {
+    try withRelay(top: ["admin": Roles.admin]) { relay, _ in
+      let document = try get(relay, "/openapi.json")
+      #expect(document["openapi"] == "3.1.0")
+      guard case .object(let paths)? = document["paths"] else {
+        Issue.record("no paths")
+        return
+      }
+      #expect(Set(paths.map(\.name)).count == paths.count)
+      let receipts = try #require(document["paths"]?["/receipts"]?["get"])
+      #expect(receipts["parameters"]?.text.contains(#""name":"import_id""#) == true)
+      #expect(receipts["responses"]?.text.contains(#""delivered_at""#) == true)
+      let cancel = document["paths"]?["/receipts/{receipt}/cancel"]?["post"]?["requestBody"]
+      #expect(cancel?.text.contains(#""required":["why"]"#) == true)
+    }
+  }
 }

@@ -1,6 +1,6 @@
-// The API for operators' programs, below `/api/v1`: the lists of the dashboard, and what they list, as the JSON
-// that receiptctl prints. A request needs a token, and neither a cookie nor a password counts, so a page of
-// another site cannot cause one. The thread of the pages.
+// The API for operators' programs, below `/api/v1`: the lists of the dashboard, and what they list, as the
+// JSON that receiptctl prints. A request needs a token, and neither a cookie nor a password counts, so a page
+// of another site cannot cause one. The thread of the pages.
 
 internal import Domain
 internal import Formats
@@ -37,7 +37,7 @@ extension Dashboard {
   public static let apiLabel = "api"
   private static let apiLimits = 1...500
 
-  public var apiRoutes: [Route] { apiOperations.map(\.route) }
+  public var apiRoutes: [Route] { apiOperations.map(\.route) + [apiDescriptionRoute] }
 
   var apiOperations: [APIOperation] {
     [

@@ -102,7 +102,7 @@ extension Dashboard {
             name: Self.previewField, text: "With true, nothing is changed: the answer says what would be",
             schema: ["type": "string", "enum": ["true", "false"]])
         ]
-      }, fields: action.fields, answer: { [:] }, route: route)
+      }, fields: action.fields, answer: { Self.changeSchema }, route: route)
   }
 
   private func isPreview(_ query: String?) throws(Refusal) -> Bool {
