@@ -351,7 +351,7 @@ import Testing
     var counts = Array(repeating: DeliveryCount(delivered: 1_000_000, failed: 0), count: 24)
     counts[3].failed = 1
     counts[5].failed = 1000
-    let markup = DeliveryChart.day(counts, now: now, id: "c").html.markup
+    let markup = DeliveryChart(.day, counts, now: now).html.markup
     #expect(
       markup.contains(#"<rect class="bad" x="31" y="74" width="8" height="2">"#), "\(markup.prefix(900))")
     #expect(markup.matches(of: #/<rect class="good"/#).count == 24)
@@ -360,11 +360,11 @@ import Testing
     #expect(markup.contains(#"<text x="56" y="8" text-anchor="end">1,000,000</text>"#))
     #expect(markup.contains(#"<text x="56" y="79" text-anchor="end">1,000</text>"#))
     #expect(!markup.contains(">0</text>"))
-    let none = DeliveryChart.week([], now: now, id: "c").html.markup
+    let none = DeliveryChart(.week, [], now: now).html.markup
     #expect(none.contains("Nothing was delivered"))
     #expect(!none.contains("<svg"))
     let huge = Array(repeating: DeliveryCount(delivered: .max, failed: .max), count: 3)
-    #expect(DeliveryChart.day(huge, now: now, id: "c").html.markup.contains("<svg"))
+    #expect(DeliveryChart(.day, huge, now: now).html.markup.contains("<svg"))
   }
 }
 

@@ -12,7 +12,7 @@ internal import Platform
 /// closed at any time. The calls and the seed alone determine the outcome.
 public final class SimulatedDisk: Sendable {
   /// The operations of a disk. The n-th of each kind can be made to fail, and each kind is counted.
-  public enum Operation: Sendable {
+  public enum Operation: Sendable, CaseIterable {
     case open, read, write, sync, truncate, fileSize, lock, memoryMap, memoryLock, delete, access
   }
 
