@@ -9,7 +9,7 @@ _receiptctl() {
     if [[ ${COMP_WORDS[index]} == '=' ]]; then skip=1; continue; fi
     if [[ $skip ]]; then skip=''; continue; fi
     case ${COMP_WORDS[index]} in
-      --after|--app|--cause|--config|--context|--customer|--database|--destination|--email|--error|--file|--for|--id|--interval|--join|--limit|--only|--outcome|--owner|--price|--process|--processor|--rate|--reason|--receipt|--since|--slower|--state|--status|--subject|--to|--type|--until|--user|--what|--who|--why) skip=1 ;;
+      --after|--app|--as|--cause|--config|--context|--customer|--database|--destination|--email|--error|--file|--for|--grant|--id|--interval|--join|--limit|--only|--outcome|--owner|--price|--process|--processor|--rate|--reason|--receipt|--since|--slower|--state|--status|--subject|--to|--type|--until|--user|--what|--who|--why) skip=1 ;;
       -*) ;;
       *) words+=("${COMP_WORDS[index]}") ;;
     esac
@@ -86,6 +86,7 @@ _receiptctl() {
     'receipts complete:--user') :; return ;;
     'receipts complete:--price') :; return ;;
     'receipts complete:--context') :; return ;;
+    'receipts complete:--rate') :; return ;;
     'receipts complete:--why') :; return ;;
     'receipts complete:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'receipts correct:--id') :; return ;;
@@ -234,6 +235,9 @@ _receiptctl() {
     'db copy:--to') :; return ;;
     'db copy:--why') :; return ;;
     'db copy:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'db migrate:--as') :; return ;;
+    'db migrate:--grant') :; return ;;
+    'db migrate:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'db purge:--why') :; return ;;
     'db purge:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'config init:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
@@ -257,7 +261,7 @@ _receiptctl() {
       'receipts show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'receipts replay') mapfile -t COMPREPLY < <(compgen -W '--id --app --processor --state --user --reason --cause --error --status --join --price --no-import-id --user-conflict --since --until --limit --force --rate --wait -w --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'receipts cancel') mapfile -t COMPREPLY < <(compgen -W '--id --app --processor --state --user --reason --cause --error --status --join --price --no-import-id --user-conflict --since --until --limit --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
-      'receipts complete') mapfile -t COMPREPLY < <(compgen -W '--id --app --processor --state --reason --cause --error --status --join --no-import-id --user-conflict --since --until --limit --user --price --context --force --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts complete') mapfile -t COMPREPLY < <(compgen -W '--id --app --processor --state --reason --cause --error --status --join --no-import-id --user-conflict --since --until --limit --user --price --context --force --rate --wait -w --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'receipts correct') mapfile -t COMPREPLY < <(compgen -W '--id --app --processor --state --reason --cause --error --status --join --no-import-id --user-conflict --since --until --limit --user --price --context --rate --wait -w --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'attempts list') mapfile -t COMPREPLY < <(compgen -W '--app --destination --status --error --failed --slower --since --until --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
       'failures list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --csv --config --json --no-input --help -h --version' -- "$current") ;;
@@ -286,7 +290,7 @@ _receiptctl() {
       'find '*) mapfile -t COMPREPLY < <(compgen -W '--app --csv --since --until --limit --config --json --no-input --help -h --version' -- "$current") ;;
       'doctor '*) mapfile -t COMPREPLY < <(compgen -W '--app --only --local --config --json --no-input --help -h --version' -- "$current") ;;
       'ready '*) mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
-      'apps list') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'apps list') mapfile -t COMPREPLY < <(compgen -W '--csv --config --json --no-input --help -h --version' -- "$current") ;;
       'apps pause') mapfile -t COMPREPLY < <(compgen -W '--for --why --config --json --no-input --help -h --version' -- "$current") ;;
       'apps resume') mapfile -t COMPREPLY < <(compgen -W '--why --config --json --no-input --help -h --version' -- "$current") ;;
       'apps retry-now') mapfile -t COMPREPLY < <(compgen -W '--why --config --json --no-input --help -h --version' -- "$current") ;;
@@ -295,9 +299,10 @@ _receiptctl() {
       'alerts test') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'audit list') mapfile -t COMPREPLY < <(compgen -W '--subject --who --what --since --until --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
       'db check') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
-      'db backup') mapfile -t COMPREPLY < <(compgen -W '--record --config --json --no-input --help -h --version' -- "$current") ;;
+      'db backup') mapfile -t COMPREPLY < <(compgen -W '--record --force --config --json --no-input --help -h --version' -- "$current") ;;
       'db restore') mapfile -t COMPREPLY < <(compgen -W '--why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'db copy') mapfile -t COMPREPLY < <(compgen -W '--to --undo --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'db migrate') mapfile -t COMPREPLY < <(compgen -W '--as --grant --config --json --no-input --help -h --version' -- "$current") ;;
       'db purge') mapfile -t COMPREPLY < <(compgen -W '--why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'config init') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'config check') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
@@ -326,7 +331,7 @@ _receiptctl() {
     'instances ') mapfile -t COMPREPLY < <(compgen -W 'list' -- "$current") ;;
     'alerts ') mapfile -t COMPREPLY < <(compgen -W 'list test' -- "$current") ;;
     'audit ') mapfile -t COMPREPLY < <(compgen -W 'list' -- "$current") ;;
-    'db ') mapfile -t COMPREPLY < <(compgen -W 'check backup restore copy purge' -- "$current") ;;
+    'db ') mapfile -t COMPREPLY < <(compgen -W 'check backup restore copy migrate purge' -- "$current") ;;
     'config ') mapfile -t COMPREPLY < <(compgen -W 'init check show schema' -- "$current") ;;
     'links ') mapfile -t COMPREPLY < <(compgen -W 'check' -- "$current") ;;
     'jobs show') mapfile -t COMPREPLY < <(compgen -W "$(receiptctl words jobs 2>/dev/null)" -- "$current") ;;
