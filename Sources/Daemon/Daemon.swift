@@ -212,8 +212,8 @@ public final class Daemon: Sendable {
 
 extension Daemon {
   /// Reads the configuration and applies it completely, or keeps the previous one. Logs the result and stores
-  /// it in the database. Listeners, except for the certificate, limits, log and database do not change until a
-  /// restart.
+  /// it in the database. Listeners, except for the certificate, limits, log and database do not change until
+  /// a restart.
   /// - Parameter path: of the configuration file.
   @discardableResult public func reload(path: String) -> ReloadReport {
     // Set before the file is read: this reload answers every request made before it.

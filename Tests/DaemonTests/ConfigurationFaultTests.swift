@@ -14,7 +14,7 @@ extension ConfigurationSamples {
     Case("apps", "must have from 1 to 1000 apps, but has 0", "{ database: '/d', apps: {} }"),
     Case("apps", "must be an object, { … }, but is a list", "{ database: '/d', apps: [] }"),
     Case("listne", "did you mean \"listen\"?", text(root: "listne: {},")),
-    Case("zebra", "the keys here are admin, alerts, apps, database", text(root: "zebra: {},")),
+    Case("zebra", "the keys here are admin, alerts, apps, backup, database", text(root: "zebra: {},")),
     Case(
       "listen.port", "a whole number from 0 to 65535, but is 65536",
       text(root: "listen: { port: 65536 },")),

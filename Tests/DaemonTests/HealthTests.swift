@@ -90,7 +90,7 @@ import Testing
     var report = Self.report()
     report.fileSystem = "nfs"
     #expect(Self.findings(report).map(\.level) == [.warning])
-    #expect(Self.findings(report).first?.title == "The database file is on a network file system")
+    #expect(Self.findings(report).first?.title == "The database is on a network file system")
   }
 
   @Test("The proxy and the receipts that fail alone are reported; the first such receipt is news")

@@ -107,7 +107,8 @@ struct DashboardPaths {
   init(_ files: [RepositoryFile]) {
     let text = files.filter { $0.path.hasPrefix("Sources/Web/Dashboard/") }.map(\.text).joined(
       separator: "\n")
-    let pages = text.matches(of: #/\b(?:page|form|post|file)\(\s*"(\/\S*?)"/#).map { String($0.1) }
+    let pages = text.matches(of: #/\b(?:page|form|post|file|OperatorAction)\(\s*"(\/\S*?)"/#)
+      .map { String($0.1) }
     let exported = Set(text.matches(of: #/\bexport\((\w+)\.self\)/#).map(\.1))
     let lists = files.filter { $0.path.hasPrefix("Sources/Reports/Lists/") }.compactMap { file in
       let filter = file.text.firstMatch(of: #/\bextension (\w+): ListFilter\b/#)

@@ -29,7 +29,8 @@ enum DatabaseCommands {
           name only when it is complete, checked and synced. An existing file stays, unless --force \
           replaces it. With - the verified copy goes to standard output, unless that is a terminal; \
           meanwhile it is beside the database, which needs the room. With PostgreSQL nothing is copied: it \
-          prints the commands of the server's own tools, and ends with 77. The time is recorded in the database, for the alert backup_old; --record does only that.
+          prints the commands of the server's own tools, and ends with 77. The time \
+          is recorded in the database, for the alert backup_old; --record does only that.
           """,
         arguments: [ArgumentSpec("FILE", help: "the copy; - is standard output")],
         options: [

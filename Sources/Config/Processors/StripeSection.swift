@@ -253,8 +253,8 @@ extension Configuration {
       else { continue }
       collector.warning(
         "\(JSON5Reader.path("apps", app.slug.text)).stripe.sells",
-        "is missing, and the app \(other.slug) has the same account at Stripe, whose events name the sales of "
-          + "both; write what \(app.slug) sells, or its users may get what \(other.slug) sold")
+        "is missing, and the app \(other.slug) has the same account at Stripe, whose events name the sales "
+          + "of both; write what \(app.slug) sells, or its users may get what \(other.slug) sold")
     }
   }
 }

@@ -24,8 +24,8 @@ extension Configuration {
         .required(
           "to", \.folder, .folder, example: "/var/backups/receiptd",
           advice: "write the folder of the copies, such as \"/var/backups/receiptd\"",
-          "The folder of the copies. It must exist, on another disk than the database if possible, and belong "
-            + "to this database alone."),
+          "The folder of the copies. It must exist, on another disk than the database if possible, and "
+            + "belong to this database alone."),
         .key(
           "every", \.every, .duration(in: .minutes(1)...(.days(365))),
           "Time between two copies. It goes on after a restart."),
@@ -33,8 +33,8 @@ extension Configuration {
         .key(
           "then", \.then, .list(of: .text("text"), count: 0...100, "texts"),
           example: ["/usr/bin/rclone", "copy", "--quiet"],
-          "A program and its arguments, started without a shell after each copy, with the path of the copy as "
-            + "its last argument, to take it to another machine. It gets no environment but PATH, HOME, "
+          "A program and its arguments, started without a shell after each copy, with the path of the copy "
+            + "as its last argument, to take it to another machine. It gets no environment but PATH, HOME, "
             + "LOGNAME and USER, and is ended after 6 hours."
         ).then { backup, reader, _ in
           guard let program = backup.then.first, !program.hasPrefix("/") else { return }

@@ -1,6 +1,6 @@
-// Scheduled backups: copies the database file into a folder, deletes the oldest copies, and starts the program
-// that takes a copy elsewhere. One thread with the lowest priority. Nothing waits for it but the stop, which
-// interrupts it; the writer and requests do not notice it, and a fault is only reported.
+// Scheduled backups: copies the database file into a folder, deletes the oldest copies, and starts the
+// program that takes a copy elsewhere. One thread with the lowest priority. Nothing waits for it but the
+// stop, which interrupts it; the writer and requests do not notice it, and a fault is only reported.
 
 public import Config
 internal import Domain

@@ -374,7 +374,8 @@ extension Job {
   func replays(_ group: FailureGroup) -> Bool {
     guard request.kind == .replay, case .filter(let filter, _) = request.source else { return false }
     return [nil, group.app].contains(filter.app) && [nil, group.processor].contains(filter.processor)
-      && (filter.states.isEmpty || filter.states.contains(.failed)) && [nil, group.reason].contains(filter.reason)
+      && (filter.states.isEmpty || filter.states.contains(.failed))
+      && [nil, group.reason].contains(filter.reason)
       && [nil, group.cause ?? ""].contains(filter.cause)
   }
 }

@@ -131,6 +131,7 @@ struct RunbookLine: Equatable, CustomStringConvertible {
     text = text.replacing(/\bcallback_\d+_[0-9a-f]+/, with: "callback_ID")
     text = text.replacing(/\/psp\/paymentorders\/[0-9a-f-]+/, with: "/psp/paymentorders/ID")
     text = text.replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/, with: "TIME")
+    text = text.replacing(/(\d{4}-\d\d-\d\d )?\d\d:\d\d UTC/, with: "TIME")
     text = text.replacing(/\b\d{4}-\d\d-\d\d\b/, with: "DAY")
     text = text.replacing(/erased:[0-9a-f]+/, with: "erased:HASH")
     // The ids of relays, and digests of their configurations.

@@ -37,7 +37,7 @@ struct OperatorAction: Sendable {
   let path: String
   let summary: String
   let fields: [Field]
-  /// Says what would be done; nil if `change` does that until it is told to save.
+  /// Says what would be done; nil if `change` does that until it may save.
   let ask: Ask?
   /// The page with the form.
   let page: Page

@@ -267,7 +267,7 @@ extension Stylesheet {
       main { padding-top: 1rem; gap: 0.9rem; }
       .card { padding: 0.8rem 1rem; }
       .tiles { grid-template-columns: repeat(2, 1fr); }
-      .charts { grid-template-columns: 1fr; }
+      .charts { grid-template-columns: minmax(0, 1fr); }
       .filters { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); }
       .filters > .field { max-width: none; }
       .filters .actions { grid-column: 1 / -1; }
@@ -427,6 +427,7 @@ extension Stylesheet {
   static let charts = """
     .charts { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1.25rem 2.5rem; }
     .chart { min-width: 0; }
+    .chart details { overflow-x: auto; }
     .chart-head { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem;
       margin-bottom: 0.5rem; font-size: 0.875rem; color: var(--soft); }
     .chart-head h3, .chart-head h2 { color: var(--text); font-size: 0.875rem; }
