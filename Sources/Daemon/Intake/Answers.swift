@@ -119,3 +119,23 @@ extension Problem {
     detail: "The payment processor does not send from this address. Check the addresses that are allowed, "
       + "and that listen.proxies names the proxies in front.")
 }
+
+extension Problem {
+  /// What `RequestLimits` counts, with the slug of its refusal.
+  enum Limited: String {
+    case contexts = "too-many-contexts"
+    case claims = "too-many-claims"
+    case storePurchases = "too-many-store-purchases"
+    /// Those of a processor's SDK.
+    case payments = "too-many-requests"
+  }
+
+  /// - Parameter wait: until the next request is allowed.
+  static func limited(_ requests: Limited, _ wait: Duration) -> Problem {
+    Problem(
+      slug: requests.rawValue, status: 429,
+      detail: "Too many requests arrived for this user or from this address in a short time. Nothing of this "
+        + "request was stored; send it again after the time that Retry-After says.",
+      headers: ["Retry-After": String(max(1, wait.secondsRoundedUp))])
+  }
+}

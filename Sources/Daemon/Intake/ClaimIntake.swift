@@ -14,7 +14,7 @@ internal import Store
 struct ClaimIntake: Sendable {
   let intake: Intake
   let gate: ClientGate
-  let limits: ContextLimits
+  let limits: RequestLimits
   let checkouts: CheckoutPolls
 
   /// The size limit of the return page's form, which has one id.

@@ -14,7 +14,7 @@ internal import Store
 struct ContextIntake: Sendable {
   let intake: Intake
   let gate: ClientGate
-  let limits: ContextLimits
+  let limits: RequestLimits
   let retention: ContextRetention
   /// Opens the checkouts that a processor makes; nil if none are opened.
   let worker: BackendWorker?
@@ -125,4 +125,23 @@ struct ContextIntake: Sendable {
     if place.page == nil, place.hosted == nil { throw .unknownPrice }
     return place
   }
+}
+
+// MARK: - ContextRetention
+
+// How long contexts are kept, for the ids that clients choose. Thread-safe.
+
+/// The configured retention of contexts. A reload of the configuration replaces it.
+final class ContextRetention: Sendable {
+  private let duration: Monitor<Duration>
+
+  init(_ retention: Configuration.Retention) { duration = Monitor(retention.contexts) }
+
+  /// Uses a new configuration.
+  func use(_ retention: Configuration.Retention) {
+    duration.update { $0 = retention.contexts }
+  }
+
+  /// Which ids the relay accepts.
+  var rule: ContextIDRule { ContextIDRule(retention: duration.withLock { $0 }) }
 }

@@ -16,7 +16,7 @@ struct IntakeRoutes: Sendable {
   private let checkouts: CheckoutPolls
   private let processors: ProcessorRegistry
   private let gate: ClientGate
-  private let contextLimits: ContextLimits
+  private let requestLimits: RequestLimits
   private let contexts: ContextIntake
   private let claims: ClaimIntake
   private let storePurchases: StorePurchaseIntake
@@ -42,15 +42,15 @@ struct IntakeRoutes: Sendable {
     self.checkouts = checkouts
     let intake = Intake(services: services, committer: committer)
     gate = ClientGate(services: services, apps: apps, fetcher: keyFetcher)
-    contextLimits = ContextLimits(limits, clock: services.clock)
+    requestLimits = RequestLimits(limits, clock: services.clock)
     contexts = ContextIntake(
-      intake: intake, gate: gate, limits: contextLimits, retention: retention, worker: backendWorker)
-    claims = ClaimIntake(intake: intake, gate: gate, limits: contextLimits, checkouts: checkouts)
-    storePurchases = StorePurchaseIntake(intake: intake, gate: gate, limits: contextLimits)
+      intake: intake, gate: gate, limits: requestLimits, retention: retention, worker: backendWorker)
+    claims = ClaimIntake(intake: intake, gate: gate, limits: requestLimits, checkouts: checkouts)
+    storePurchases = StorePurchaseIntake(intake: intake, gate: gate, limits: requestLimits)
     webhooks = WebhookIntake(intake: intake)
-    backends = backendWorker.map { [gate, contextLimits] worker in
+    backends = backendWorker.map { [gate, requestLimits] worker in
       BackendIntake(
-        services: services, apps: apps, gate: gate, limits: contextLimits, committer: committer,
+        services: services, apps: apps, gate: gate, limits: requestLimits, committer: committer,
         worker: worker)
     }
   }
@@ -84,7 +84,7 @@ struct IntakeRoutes: Sendable {
       ["POST"], path, label: purpose.label, bodyBytesMax: limits.contextBodyBytes, isForPages: true
     ) { visit throws(Problem) in
       let app = try apps.app(of: visit)
-      let wait = contextLimits.acquire(visit.head, proxies: services.proxies)
+      let wait = requestLimits.acquire(visit.head, proxies: services.proxies)
       guard wait == .zero else {
         gate.limited(app, of: "address")
         throw .limited(.contexts, wait)
@@ -122,7 +122,7 @@ struct IntakeRoutes: Sendable {
       isForPages: true
     ) { visit throws(Problem) in
       let app = try apps.app(of: visit)
-      let wait = contextLimits.acquire(visit.head, proxies: services.proxies)
+      let wait = requestLimits.acquire(visit.head, proxies: services.proxies)
       guard wait == .zero else {
         gate.count(app, "limited")
         services.metrics.claims.increment(app.slug.text, "limited")
@@ -144,7 +144,7 @@ struct IntakeRoutes: Sendable {
     ) { visit throws(Problem) in
       let app = try apps.app(of: visit)
       if app.links == nil { throw .notFound }
-      let wait = contextLimits.acquire(visit.head, proxies: services.proxies)
+      let wait = requestLimits.acquire(visit.head, proxies: services.proxies)
       guard wait == .zero else {
         services.metrics.claims.increment(app.slug.text, "limited")
         throw .limited(.claims, wait)
@@ -184,7 +184,7 @@ struct IntakeRoutes: Sendable {
       bodyBytesMax: StorePurchaseIntake.bodyBytesMax, isForPages: true
     ) { visit throws(Problem) in
       let app = try apps.app(of: visit)
-      let wait = contextLimits.acquire(visit.head, proxies: services.proxies)
+      let wait = requestLimits.acquire(visit.head, proxies: services.proxies)
       guard wait == .zero else {
         storePurchases.limited(app)
         throw .limited(.storePurchases, wait)

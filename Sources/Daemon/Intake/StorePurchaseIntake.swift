@@ -14,7 +14,7 @@ internal import Store
 struct StorePurchaseIntake: Sendable {
   let intake: Intake
   let gate: ClientGate
-  let limits: ContextLimits
+  let limits: RequestLimits
 
   /// The longest proof, and the other fields.
   static let bodyBytesMax = StorePurchase.receiptDataBytesMax + (64 << 10)

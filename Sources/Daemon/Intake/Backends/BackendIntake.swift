@@ -18,7 +18,7 @@ struct BackendIntake: Sendable {
   let services: ListenerServices
   let apps: AppRegistry
   let gate: ClientGate
-  let limits: ContextLimits
+  let limits: RequestLimits
   let committer: Committer
   let worker: BackendWorker
   /// For the merchant's own references of payments, which others must not guess.

@@ -6,8 +6,6 @@ internal import Formats
 
 /// The facts of one object.
 struct StripeFacts {
-  static let pricesMax = 100
-
   let object: StripeObject
   let settings: StripeSettings
   let happenedAt: Timestamp
@@ -89,11 +87,6 @@ struct StripeFacts {
     func value(_ name: String) -> String? {
       metadata.lazy.compactMap { UntrustedText.nonEmpty($0[name]) }.first
     }
-    var prices: [PriceID] = []
-    for item in (items.sortedByRank + others.sortedByRank).prefix(Self.pricesMax) {
-      guard let price = UntrustedText.identifier(price(of: item)).map(PriceID.init) else { continue }
-      if !prices.contains(price) { prices.append(price) }
-    }
     let context = value("ply_context_id")
     let named = metadata.lazy.compactMap { $0["ply_context_id"].flatMap(ContextID.init(repairing:)) }.first
     return PurchaseReport(
@@ -101,29 +94,8 @@ struct StripeFacts {
       customerID: UntrustedText.identifier(object.customer?.id).map(CustomerID.init),
       contextID: named ?? context.map(ContextID.init),
       context: value("ply_context").map { ContextBlob(text: $0, priceID: nil) },
-      names: names(metadata) + customerNames(object.customer?.metadata), prices: prices,
+      names: names(metadata) + customerNames(object.customer?.metadata), prices: prices(items, others),
       happenedAt: happenedAt)
-  }
-
-  /// The items by which a sale is selected; none if they do not matter.
-  private func saleItems(_ items: [Item]) -> [StripeSale.Item] {
-    guard settings.sales.comparesItems else { return [] }
-    return items.map { item in
-      let price = price(of: item)
-      return StripeSale.Item(
-        priceIDs: [item.priceID, price == item.priceID ? nil : price].compactMap(\.self),
-        productID: item.productID)
-    }
-  }
-
-  /// The price to report for an item. The configuration may name one for a product or a lookup key.
-  private func price(of item: Item) -> String? {
-    let own = item.priceID
-    guard !settings.priceMap.isEmpty else { return own }
-    if let own, settings.sells?.prices.contains(own) ?? false { return own }
-    // A lookup key names one price of a product.
-    let keys = [item.lookupKey.map { "lookup:\($0)" }, item.productID]
-    return keys.lazy.compactMap { $0.flatMap { settings.priceMap[$0]?.text } }.first ?? own
   }
 }
 
@@ -221,12 +193,5 @@ extension NamedUser {
 extension [NamedUser] {
   fileprivate mutating func add(_ name: NamedUser?) {
     if let name, !contains(where: { $0.id == name.id }) { append(name) }
-  }
-}
-
-extension [Item] {
-  /// The plan first; otherwise in the order of the event.
-  fileprivate var sortedByRank: [Item] {
-    enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }.map(\.element)
   }
 }
