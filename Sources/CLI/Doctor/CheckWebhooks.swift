@@ -22,7 +22,7 @@ enum WebhooksCheck: DoctorCheck {
     let well = scene.apps.filter { app in
       !scene.findings.contains { $0.check == subject && $0.level != .ok && $0.app == app.slug }
     }
-    return try well.flatMap { app in
+    let withEvents = try well.flatMap { app in
       let listing = Set(try ProcessorAPI.of(app).filter { $0.registry != nil }.map(\.processorName))
       return try app.processors.filter { $0.section.kind.hasWebhooks && !listing.contains($0.name) }.map {
         let last = try reader.lastEvent(app: app.slug)
@@ -33,6 +33,10 @@ enum WebhooksCheck: DoctorCheck {
           next: "After a payment look again: receiptctl events list --app \(app.slug)")
       }
     }
+    return withEvents
+      + scene.apps.filter(\.processors.isEmpty).map {
+        ok("\($0.slug): no payment processor is configured, so only purchases in app stores are taken")
+      }
   }
 
   static func probes(_ scene: DoctorScene) throws -> [DoctorProbe] {

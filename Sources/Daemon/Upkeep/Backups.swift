@@ -32,7 +32,7 @@ struct BackupNames {
     let all = FilePath.beginning(with: start).compactMap { path -> (path: String, at: Timestamp)? in
       time(of: path).map { (path, $0) }
     }
-    return all.filter { $0.at <= now }.reversed() + all.filter { $0.at > now }
+    return all.filter { $0.at <= now }.reversed() + all.filter { $0.at > now }.reversed()
   }
 
   /// What a copy has left that was interrupted with the process.
@@ -67,7 +67,7 @@ public final class Backups: CopySteps, Sendable {
   static let spareBytes: Int64 = 256 << 20
   /// How long the program may run.
   static let programTime: Duration = .hours(6)
-  private static let programPause: Duration = .milliseconds(100)
+  private static let programPause: Duration = .seconds(1)
   /// An interrupt has no effect between two statements, so it is repeated.
   private static let interruptPause: Duration = .milliseconds(10)
 
@@ -94,6 +94,8 @@ public final class Backups: CopySteps, Sendable {
   struct Run: ~Copyable {
     fileprivate var program: Program?
     fileprivate var retryAt: MonotonicInstant?
+    /// Whether the last copy differed from the database.
+    fileprivate var hasDiffered = false
 
     init() {}
   }
@@ -124,6 +126,10 @@ public final class Backups: CopySteps, Sendable {
       WorkerThread.yieldToOthers()
       var run = Run()
       while !worker.isStopping { worker.wait(until: step(&run)) }
+      if let program = run.program {
+        dependencies.log.warning(
+          "backup: the program of backup.then is ended with receiptd", ["file": program.file])
+      }
     }
   }
 
@@ -162,11 +168,8 @@ public final class Backups: CopySteps, Sendable {
     }
     if isReloaded { run.retryAt = nil }
     let monotonic = dependencies.clock.monotonic
-    let next = monotonic.advanced(by: Self.lookInterval)
-    if run.program != nil {
-      watchProgram(&run.program, monotonic)
-      if run.program != nil { return monotonic.advanced(by: Self.programPause) }
-    }
+    if run.program != nil { watchProgram(&run.program, monotonic) }
+    let next = monotonic.advanced(by: run.program == nil ? Self.lookInterval : Self.programPause)
     guard let settings else {
       health.backup { $0 = nil }
       return next
@@ -186,9 +189,19 @@ public final class Backups: CopySteps, Sendable {
     run.retryAt = nil
     do {
       let file = try copy(settings, names)
-      try start(settings.then, file, &run.program)
+      run.hasDiffered = false
+      if run.program == nil {
+        try start(settings.then, file, &run.program)
+      } else {
+        note("backup: the program of backup.then still runs", "\(file) was not given to it", \.programFault)
+      }
     } catch {
       guard !worker.isStopping else { return next }
+      // Rows that were deleted meanwhile look like that: another copy shows whether it is more.
+      if let fault = error as? BackupFault, fault.kind == .differs, !run.hasDiffered {
+        run.hasDiffered = true
+        return monotonic
+      }
       run.retryAt = monotonic.advanced(by: min(Self.retryPause, settings.every))
       note("backup: no copy of the database could be made; trying again", "\(error)", \.fault)
     }
@@ -206,6 +219,12 @@ public final class Backups: CopySteps, Sendable {
     let began = dependencies.clock.monotonic
     try fill(copy, settings)
     try copy.finish(self)
+    // Otherwise copies would be made one after the other, and none be deleted.
+    guard names.copies(now: at).contains(where: { $0.path == copy.path }) else {
+      FileWriting.remove(copy.path)
+      throw BackupFault(
+        kind: .notPermitted, message: "cannot list the folder \(settings.folder); let receiptd read it")
+    }
     let content: JSONValue = ["file": .string(copy.path)]
     let report = ServiceReport(name: .backup, at: at, content: content.text)
     _ = committer.submit(SaveServiceReport(report), from: .internal) { [log = dependencies.log] result in

@@ -146,7 +146,10 @@ public final class HealthMonitor: Sendable {
     state.withLock { state in
       state.receivers.merge(earlier.receivers) { own, _ in own }
       guard hasBackups, let backup = earlier.backup else { return }
-      if state.backup == nil { state.backup = .init(every: backup.every, since: backup.since) }
+      if state.backup == nil {
+        state.backup = backup
+        state.backup?.fault = nil
+      }
       let own = state.backup?.programFault
       state.backup?.programFault = own ?? backup.programFault
     }

@@ -313,7 +313,9 @@ extension AlertWatch.Findings {
     case .database: return database
     case .reloadRefused: return observed.refusedReload.map { .reload($0, now: now) }
     case .backupOld(let limit):
-      return .backup(backup, limit: limit, now: now)
+      // Copies that are made less often than that say themselves when one is late.
+      let isRare = observed.backup.map { $0.every * 2 > limit } ?? false
+      return (isRare ? nil : .backup(backup, limit: limit, now: now))
         ?? observed.backup.flatMap { Finding.scheduled($0, alert: condition, now: now).first }
     case .certificateExpires(let limit):
       return .listenerCertificate(

@@ -32,10 +32,30 @@ public enum PostgresSchema {
     _ source: PostgresSource, _ connection: PostgresConnection, granting role: String?
   ) throws(PostgresError) -> Result<(before: Int, now: Int), StoreError> {
     if let fault = try source.findSchema(connection) { return .failure(fault) }
+    if source.schema == nil { try checkOtherSchemas(source, connection) }
     let before = try PostgresMigrator.version(source, connection).version
     if case .failure(let fault) = try PostgresMigrator.run(source, connection) { return .failure(fault) }
     if let role { try grant(source, connection, role) }
     return .success((before, try PostgresMigrator.version(source, connection).version))
+  }
+
+  /// The administrator's search path may not lead to receiptd's tables. Others beside them would stop
+  /// receiptd.
+  private static func checkOtherSchemas(
+    _ source: PostgresSource, _ connection: PostgresConnection
+  ) throws(PostgresError) {
+    let search = PostgresCommand(
+      """
+      SELECT quote_ident(n.nspname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE c.relname = 'schema_version' AND EXISTS (
+        SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'usable_from') LIMIT 1
+      """, operation: "find the schema")
+    let found = try source.run(connection, .reading, [search])[0]
+    guard found.count > 0 else { return }
+    throw PostgresError(
+      .notAllowed, operation: "migrate",
+      reason: "the tables are in the schema \(found.text(0, 0)), to which this role's search_path does not "
+        + "lead; add ?options=-csearch_path%3D\(found.text(0, 0)) to the URL")
   }
 
   private static func grant(
