@@ -91,7 +91,8 @@ public enum IdentityText {
         + "lets it be nothing else."
     case .unknown:
       return "No user is known: the checkout's reference '\(name.id)' is no user who posted a context; if "
-        + "your pages put user ids there, set `\(setting): \"user\"`."
+        + "your pages put user ids there, set `\(setting): \"user\"`; if they are order numbers or ids of "
+        + "clicks, `\"context\"`: the customer's only user then counts."
     case .counts:
       guard let source = purchase.userSource, name.source < source else {
         return "'\(name.id)' is named \(place), which counts less."

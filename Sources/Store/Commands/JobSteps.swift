@@ -192,8 +192,10 @@ public struct StepJob: StoreCommand {
 
     /// Whether a receipt has changed since it was chosen. The later decision wins (R3).
     private func hasMovedOn(_ receipt: Receipt, _ record: PurchaseRecord) -> Bool {
-      if case .filter(let filter, _) = job.request.source, !filter.states.isEmpty {
-        return !filter.states.contains(receipt.state)
+      if case .filter(let filter, _) = job.request.source {
+        // With several states, one that was cancelled or delivered meanwhile is still among them.
+        if let state = filter.state { return receipt.state != state }
+        if !filter.states.isEmpty, !filter.states.contains(receipt.state) { return true }
       }
       // Only a delivered one is corrected, and only once, whatever else changed.
       if job.request.kind == .correct { return false }

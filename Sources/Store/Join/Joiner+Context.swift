@@ -73,7 +73,10 @@ extension Joiner {
     let hasContext = report.context != nil || !report.namedContexts.isEmpty
     // A lookup's price lasts only until an event names one.
     let hasPrice = known.priceSource.isProvisional && learned.priceSource < known.priceSource
-    guard hasContext || hasPrice || learned.userID != known.userID, !known.isErased else { return }
+    let namesMore = learned.unknownReferences != known.unknownReferences
+    guard hasContext || hasPrice || namesMore || learned.userID != known.userID, !known.isErased else {
+      return
+    }
     guard try store.isUnsent(record) else { return try claimLateContext(of: report, for: &record) }
     if let name = learned.winner, name.id != record.purchase.userID { record.purchase.setUser(name) }
     if hasPrice {
@@ -82,7 +85,10 @@ extension Joiner {
     if let blob = report.context { record.purchase.learnContext(blob) }
     try claimNamedContext(of: report, for: &record, had: known)
     try dropContextOfOther(&record)
-    if record.purchase.context != known.context || record.purchase.userID != known.userID
+    // Somebody who is named and may still become known may be another user than the customer's only one.
+    let isDoubtful =
+      record.purchase.lacksNamedUser && (namesMore || awaitingRows.contains(record.rowID))
+    if isDoubtful || record.purchase.context != known.context || record.purchase.userID != known.userID
       || record.purchase.prices != known.prices
     {
       try rebuild(&record)

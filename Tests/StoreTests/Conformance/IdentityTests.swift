@@ -346,6 +346,21 @@ struct CustomerUserTests {
     }
   }
 
+  @Test("A session that names somebody else while the receipt waits to be sent ends an inferred user")
+  func lateSessionOfFamily() throws {
+    for isContext in [false, true] {
+      let store = try TestStore(rules: rules(.stripe(reference: .knownUser), settleCustomer: .seconds(30)))
+      try store.ingest(sold("1", names: [("anna", .ownKey)], customer: "cus_F"))
+      try store.ingest(Said.created("2", customer: "cus_F"))
+      store.advance(minute)
+      try store.endWaits()
+      #expect(try store.receipt("2").map(TestStore.status) == "pending: anna subscription sub_2 price_1 -")
+      let reference = isContext ? store.makeContextID().text : "ben"
+      try store.ingest(sold("2", reference: reference, customer: "cus_F"))
+      #expect(try store.receipt("2").map(TestStore.status) == "waiting/user", "\(isContext)")
+    }
+  }
+
   @Test("A customer of whom a user was erased names nobody: who remains is not the only one ever seen")
   func erasedFamily() throws {
     let store = try TestStore(rules: rules())
