@@ -9,7 +9,7 @@ public import Store
 public enum ReceiptJSON {
   /// The fields of a list, then the session and the customer, the context's blob, the payment with its
   /// captures and its planned lookup, every attempt, the events, and the operators' changes.
-  /// - Parameter withBodies: whether the reader may see `ply_context`.
+  /// - Parameter withBodies: whether the reader may see `ply_context`, and the answers, which may repeat it.
   public static func detail(
     of detail: ReceiptDetail, audit: [AuditRecord] = [], jobs: [(job: Job, outcome: JobOutcome)] = [],
     withBodies: Bool = true
@@ -31,7 +31,8 @@ public enum ReceiptJSON {
         .init(name: "captures", value: .array(detail.captures.map(capture))),
         .init(name: "lookup", value: detail.lookup.map(lookup) ?? .null),
         .init(name: "near_misses", value: .array(detail.nearMisses.map(nearMiss))),
-        .init(name: "attempt_log", value: .array(detail.attempts.map(attempt))),
+        .init(
+          name: "attempt_log", value: .array(detail.attempts.map { attempt($0, withBody: withBodies) })),
         .init(name: "events", value: .array(detail.events.map { EventResource.list.object(of: $0) })),
         .init(name: "changes", value: .array(changes)), .init(name: "jobs", value: .array(jobs.map(job))),
       ])
@@ -92,7 +93,7 @@ public enum ReceiptJSON {
     ]
   }
 
-  private static func attempt(_ attempt: LoggedAttempt) -> JSONValue {
+  private static func attempt(_ attempt: LoggedAttempt, withBody: Bool) -> JSONValue {
     let report = attempt.report
     return [
       "number": .integer(attempt.number), "at": .time(report.startedAt),
@@ -100,7 +101,7 @@ public enum ReceiptJSON {
       "error": .optional(report.error), "detail": .optional(report.detail),
       "ambiguous": .bool(report.isAmbiguous),
       // Invalid UTF-8 is repaired: the stored part may end inside a character.
-      "response": .string(String(decoding: report.response, as: UTF8.self)),
+      "response": withBody ? .string(String(decoding: report.response, as: UTF8.self)) : .null,
     ]
   }
 }

@@ -61,7 +61,7 @@ extension Configuration {
     public var socketPath: String?
     /// The password of an operator with any name that is in neither list.
     public var password: Secret?
-    /// Users who see everything but personal bodies, and change nothing.
+    /// Users who see everything but personal bodies and destinations' answers, and change nothing.
     public var viewers: [User] = []
     public var operators: [User] = []
     /// The proxies whose X-Remote-User stands in for a password.
@@ -90,8 +90,8 @@ extension Configuration {
             + "address that other machines can reach."),
         .key(
           "viewers", \.viewers, User.list("bob"),
-          "Users who see everything but personal bodies (ply_context, receipts, events), and change "
-            + "nothing."),
+          "Users who see everything but personal bodies (ply_context, receipts, events, answers of "
+            + "destinations), and change nothing."),
         .key("operators", \.operators, User.list("anna"), "Users who may do everything."),
         .key(
           "proxies", \.proxies, .list(of: .network, count: ConfigurationLimits.proxies, "addresses"),

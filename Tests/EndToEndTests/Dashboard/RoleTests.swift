@@ -66,6 +66,36 @@ enum Roles {
     }
   }
 
+  @Test("A viewer reads no context, nor a destination's answer that repeats it")
+  func echo() throws {
+    try Relay.withPast(receipts: 20, failed: 5, admin: Roles.admin) { relay, destination in
+      let checkout = Checkout("echo")
+      destination.answerAll(.status(422, body: #"{"errors":["what is \#(checkout.context)?"]}"#))
+      let context = try relay.post(checkout)
+      try relay.ingest(checkout.completed)
+      let id = try relay.reaches(.failed, checkout.subscription).id.text
+      func ask(_ path: String, _ name: String) throws -> Reply {
+        let login = path.hasPrefix("/api/") ? Roles.token(name) : Roles.basic(name)
+        let reply = try relay.admin.request("GET", path, headers: login)
+        #expect(reply.status == 200, "\(path) of \(name)")
+        return reply
+      }
+      let (encoded, decoded) = (String(checkout.context.prefix(32)), "pres_echo")
+      for (path, seen) in [
+        ("/receipts/\(id)", [encoded, decoded]), ("/contexts/\(context)", [decoded]), ("/failed", [encoded]),
+        ("/api/v1/receipts/\(id)", [encoded]), ("/api/v1/contexts/\(context)", [encoded]),
+      ] {
+        let (operators, viewers) = (try ask(path, "anna").text, try ask(path, "bob").text)
+        for part in seen { #expect(operators.contains(part), "\(path) has \(part)") }
+        for part in [encoded, decoded] { #expect(!viewers.contains(part), "\(path) hides \(part)") }
+      }
+      let lists = ["/attempts", "/contexts", "/receipts.json", "/attempts.json", "/contexts.csv"]
+      for path in lists + ["/api/v1/attempts", "/api/v1/contexts"] {
+        #expect(try !ask(path, "bob").text.contains(encoded), "\(path)")
+      }
+    }
+  }
+
   @Test("The audit names the operator: by password, by the old password, or by the proxy")
   func operators() throws {
     try Relay.withPast(receipts: 60, failed: 20, admin: Roles.admin) { relay, _ in

@@ -20,7 +20,8 @@ struct FailedPage {
     /// Untrusted.
     var message = ""
 
-    static func all(_ reader: StoreReader) throws(StoreFault) -> [Group] {
+    /// - Parameter withAnswers: whether the reader may see answers, which may repeat what was sent.
+    static func all(_ reader: StoreReader, withAnswers: Bool) throws(StoreFault) -> [Group] {
       var groups = try reader.failures(limit: FailedPage.groupsMax).map { Group(failures: $0) }
       for index in groups.indices.prefix(examplesMax) {
         guard let id = try reader.receipts(groups[index].failures.filter, limit: 1).first?.receipt?.id else {
@@ -28,7 +29,8 @@ struct FailedPage {
         }
         let report = try reader.detail(receipt: id)?.attempts.last?.report
         groups[index].example = id
-        let answer = String(decoding: (report?.response ?? []).prefix(messageBytesMax), as: UTF8.self)
+        let bytes = withAnswers ? report?.response ?? [] : []
+        let answer = String(decoding: bytes.prefix(messageBytesMax), as: UTF8.self)
         groups[index].message = answer.isEmpty ? report?.error ?? "" : answer
       }
       return groups

@@ -28,8 +28,10 @@ struct ContextPage {
           PageParts.fact("user", NamedID.user(context.userID).html)
           PageParts.fact(
             "price", context.blob.priceID.map { NamedID.price($0).html } ?? HTML(text: "none named"))
-          for fact in ContextText.facts(context.blob) {
-            PageParts.fact(fact.name, PageParts.untrusted(fact.value))
+          if mayReadBody {
+            for fact in ContextText.facts(context.blob) {
+              PageParts.fact(fact.name, PageParts.untrusted(fact.value))
+            }
           }
           PageParts.fact(
             "receipt", context.receiptID.map { NamedID.receipt($0).html } ?? HTML(text: "none"))

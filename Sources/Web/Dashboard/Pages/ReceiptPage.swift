@@ -26,7 +26,7 @@ struct ReceiptPage {
   /// The processor's display name; nil if the app is not configured with it.
   let processorLabel: String?
   let portal: Portal
-  /// Whether the user may change something, and read what is sent.
+  /// Whether the user may change something, and read the context, what is sent and the answers to it.
   let mayChange: Bool
   /// The action just done, from the URL.
   let done: String?
@@ -55,7 +55,7 @@ struct ReceiptPage {
           for fact in ReceiptFacts.all(detail, now: now) {
             PageParts.fact(fact.name, value(fact))
             if fact.name == "price" { bought }
-            if fact.name == "context", let context = record.purchase.context {
+            if mayChange, fact.name == "context", let context = record.purchase.context {
               for fact in ContextText.facts(context) {
                 PageParts.fact(fact.name, PageParts.untrusted(fact.value))
               }
@@ -192,7 +192,7 @@ struct ReceiptPage {
         if !entry.answer.isEmpty {
           Tag.details(.open(entry == whyFailed)) {
             Tag.summary { "The destination's answer" }
-            RawBody.html(entry.answer, name: "Answer to \(entry.what)")
+            RawBody.html(mayChange ? entry.answer : nil, name: "Answer to \(entry.what)")
           }
         }
       }
