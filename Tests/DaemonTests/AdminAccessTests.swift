@@ -154,7 +154,9 @@ import Testing
     let viewer = try Self.ask(access, "bob's", user: "bob").get()
     #expect(!viewer.mayChange)
     #expect(viewer.name == "dashboard bob (10.0.0.1)")
-    #expect(try Self.ask(access, "right", user: "anna").get().mayChange)
+    let other = try Self.ask(access, "right", user: "anna").get()
+    #expect(other.mayChange)
+    #expect(other.name == #"dashboard "anna" (10.0.0.1)"#, "she is no user of the lists")
     #expect(Self.ask(access, "right", user: "bob").refusal == .passwordNeeded)
     // She has a token, but no password.
     #expect(Self.ask(access, "right", user: "olga").refusal == .passwordNeeded)
@@ -203,6 +205,13 @@ import Testing
     #expect(ask([]).refusal == .passwordNeeded)
     #expect(ask([""]).refusal == .passwordNeeded)
     #expect(ask(["olga"], from: "10.0.0.2").refusal == .passwordNeeded)
+    // A web page on this machine can send the name, but no Via.
+    admin.proxies = [try #require(AddressPrefix("127.0.0.1"))]
+    let local = try AdminAccess(admin, key: AdminKey(Self.key), clock: ManualClock())
+    let page = RequestSamples.head("GET", "/", [("X-Remote-User", "olga")])
+    #expect(local.visitor(page).refusal == .passwordNeeded)
+    let proxied = RequestSamples.head("GET", "/", [("X-Remote-User", "olga"), ("Via", "1.1 nginx")])
+    #expect(try local.visitor(proxied).get().mayChange)
     let program = RequestSamples.head("GET", "/api/v1/", [("X-Remote-User", "olga")], from: "10.0.0.1")
     #expect(access.visitor(program, isProgram: true).refusal == .tokenNeeded)
   }

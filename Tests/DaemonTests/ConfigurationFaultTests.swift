@@ -48,7 +48,17 @@ extension ConfigurationSamples {
     Case(
       "admin.viewers[0].token", "is short; take 24",
       text(root: "admin: { viewers: [{ name: 'a', token: 'long enough for a' }] },")),
+    Case(
+      "admin.operators[0].token", "is the token of admin.viewers[0], too",
+      text(
+        root: "admin: { viewers: [{ name: 'a', token: 'a token of 24 characters' }], "
+          + "operators: [{ name: 'b', token: 'a token of 24 characters' }] },")),
     Case("admin.proxies", "needs viewers or operators", text(root: "admin: { proxies: ['::1'] },")),
+    Case(
+      "admin.proxies", "has no effect on admin.socket",
+      text(
+        root: "admin: { socket: '/run/a.sock', operators: [{ name: 'a', password: 'long enough for all' }], "
+          + "proxies: ['::1'] },")),
     Case(
       "admin.proxies[0]", "of nearly everyone",
       text(root: "admin: { viewers: [{ name: 'a' }], proxies: ['0.0.0.0/0'] },")),

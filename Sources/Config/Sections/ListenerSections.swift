@@ -96,8 +96,8 @@ extension Configuration {
         .key(
           "proxies", \.proxies, .list(of: .network, count: ConfigurationLimits.proxies, "addresses"),
           "Addresses or networks of proxies that have checked who the user is: their X-Remote-User, the "
-            + "name of a viewer or an operator, stands in for the password. They must remove this header "
-            + "field from what clients send."
+            + "name of a viewer or an operator, stands in for the password (from this machine with Via, "
+            + "which web pages cannot send). They must remove this header field from what clients send."
         ).then { admin, reader, _ in admin.report(reader) },
       ])
 
@@ -157,6 +157,10 @@ extension Configuration {
         reader.collector.fault(
           reader.path(of: "socket"), "cannot be combined with an address or a port; keep one of them")
       }
+      if isOnSocket, !proxies.isEmpty {
+        reader.collector.fault(
+          reader.path(of: "proxies"), "has no effect on admin.socket; listen on an address, or take it out")
+      }
       reportOpenDoor(reader, isOnSocket: isOnSocket)
       Self.warnIfShort(password, reader)
       reportUsers(reader)
@@ -176,6 +180,14 @@ extension Configuration {
       }
       for (path, user) in named where proxies.isEmpty && user.password == nil && user.token == nil {
         reader.collector.fault(path, "has no way in; give it a password, or a token, or name admin.proxies")
+      }
+      var owners: [String: String] = [:]
+      for (path, user) in named {
+        guard let token = try? user.token?.reveal() else { continue }
+        if let owner = owners[token] {
+          reader.collector.fault("\(path).token", "is the token of \(owner), too; each user needs its own")
+        }
+        owners[token] = path
       }
       let names = Set(viewers.map(\.name))
       for (path, user) in named.dropFirst(viewers.count) where names.contains(user.name) {

@@ -79,7 +79,11 @@ public struct AdminAccess: Sendable {
       return .success(visitor(" \(user.name)", mayChange: user.mayChange))
     }
     guard !isProgram else { return .failure(.tokenNeeded) }
-    if let address = IPAddress(head.remoteAddress), proxies.contains(address) {
+    if let address = IPAddress(head.remoteAddress), proxies.contains(address),
+      // With DNS rebinding, a page that a browser on this machine shows may send any field but this one
+      // (https://fetch.spec.whatwg.org/#forbidden-request-header).
+      !address.isLoopback || head.header("Via") != nil
+    {
       let names = head.headers(Self.proxyField)
       if !names.allSatisfy(\.isEmpty) || head.isUndecodable(Self.proxyField) {
         // With two fields one may be the client's.
@@ -95,7 +99,9 @@ public struct AdminAccess: Sendable {
       return .failure(.passwordNeeded)
     }
     let user = users.first { $0.name == name }
-    let shown = UntrustedText.identifier(name).map { " \($0.prefix(64))" } ?? ""
+    // Whoever knows the shared password types any name; among users' names it is marked.
+    let mark = user == nil && !users.isEmpty ? "\"" : ""
+    let shown = UntrustedText.identifier(name).map { " \(mark)\($0.prefix(64))\(mark)" } ?? ""
     return logIn(
       head, name, password, digest: user == nil ? passwordDigest : user?.password,
       visitor(shown, mayChange: user?.mayChange ?? true))
