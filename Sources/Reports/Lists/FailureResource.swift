@@ -29,12 +29,12 @@ public enum FailureResource {
   ]
 }
 
-/// The list of groups has one page.
 extension FailureChoice: ListFilter {
   /// The most groups that are listed.
   public static let groupsMax = 1000
 
   public static var resource: Resource<FailureGroup> { FailureResource.list }
+  public static var hasPages: Bool { false }
   public static let fields: [FilterField<FailureChoice>] = [
     .app { $0.app = $1 }, .processor { $0.processor = $1 },
     FilterField("reason", "REASON", "Reason", "Only those with this reason, such as http_422 or user") {

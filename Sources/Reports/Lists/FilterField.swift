@@ -175,6 +175,8 @@ public protocol ListFilter: Sendable {
   static var fields: [FilterField<Self>] { get }
   /// The names of the fields that are used seldom: a form shows them on request.
   static var rareFields: Set<String> { get }
+  /// Whether it has more than one page.
+  static var hasPages: Bool { get }
 
   /// The last entry of the previous page.
   var after: Position? { get set }
@@ -199,6 +201,7 @@ public struct FilterFault: Error, Sendable, Equatable {
 
 extension ListFilter {
   public static var rareFields: Set<String> { [] }
+  public static var hasPages: Bool { true }
 
   public func total(_: StoreReader) throws(StoreFault) -> ListTotal? { nil }
 

@@ -27,7 +27,7 @@ public struct Dashboard: Sendable {
   let health: HealthMonitor
   private(set) var tokens: FormTokens
   /// Whether the user may change something, and read personal bodies.
-  private(set) var mayChange = true
+  private(set) var mayChange = false
   /// Whether the answers are JSON for a program, not pages.
   private(set) var isProgram = false
   let alerts: AlertFacts
@@ -291,7 +291,7 @@ extension Dashboard {
       try Self.checkIDs(of: visit)
       return { _, exchange in
         do throws(Refusal) {
-          exchange.answer(try make(self, visit).response())
+          exchange.answer(try make(serving(visit), visit).response())
         } catch {
           // Only the store's faults pass. The page around it goes on, so it says when it tries again.
           let status = response(to: error, exchange.scope).status

@@ -187,7 +187,7 @@ extension Dashboard {
     OperatorAction(
       "/jobs/{job}/\(change.rawValue)",
       change == .rate ? "Change the rate of this job" : "\(change.rawValue.capitalizedFirst) this job",
-      change == .rate ? [.rate, .why] : change == .cancel ? [.whyRequired] : [.why]
+      change == .rate ? [.rateRequired, .why] : change == .cancel ? [.whyRequired] : [.why]
     ) { dashboard, visit, _ throws(Refusal) in
       try dashboard.confirmation(job: JobID(visit["job"] ?? ""), change)
     } change: { dashboard, visit, form, exchange throws(Refusal) in
@@ -198,7 +198,7 @@ extension Dashboard {
   private var replayOfFailed: OperatorAction {
     OperatorAction("/failed/replay", "Replay a group of failures", Self.groupFields + [.rate, .why]) {
       dashboard, _, form throws(Refusal) in
-      try dashboard.confirmation(group: try dashboard.group(form))
+      try dashboard.confirmation(group: try dashboard.group(form), rate: form["rate"])
     } change: { dashboard, visit, form, exchange throws(Refusal) in
       try dashboard.replayFailed(form, visit.visitor, exchange)
     }

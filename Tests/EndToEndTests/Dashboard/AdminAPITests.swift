@@ -77,6 +77,7 @@ import Testing
         ("/jobs?stat=running", "`stat` is not known; the fields here are state, limit, after"),
         ("/jobs?state=running&state=paused", "`state` must be there once"), ("/jobs?state=", "with a value"),
         ("/jobs?state=sold", "must be one of preparing"), ("/jobs?limit=0", "from 1 to 500"),
+        ("/failed?limit=5", "`limit` is not known"), ("/failed?after=x", "`after` is not known"),
         ("/jobs?after=x", "must be the id of a job"), ("/jobs?state=%zz", "broken percent escape"),
         ("/receipts/\(none)?x=1", "there are none here"),
       ] {
@@ -88,7 +89,8 @@ import Testing
       // Passwords and a proxy's login come with requests of other sites, too, and tokens do not.
       var proxy = relay.admin
       proxy.source = 2
-      #expect(try proxy.request("GET", "/api/v1/jobs", headers: ["X-Remote-User": "olga"]).status == 401)
+      let login = ["X-Remote-User": "olga", "Via": "1.1 nginx"]
+      #expect(try proxy.request("GET", "/api/v1/jobs", headers: login).status == 401)
       for headers in [[:], Roles.basic("anna"), Roles.token("eve")] {
         let refused = try relay.admin.request("GET", "/%61pi/v1/jobs", headers: headers)
         #expect(refused.status == 401)
@@ -133,6 +135,18 @@ import Testing
       #expect(preview.status == 200)
       #expect(preview.json["question"] == "Replay this receipt?")
       #expect(try relay.read { try $0.audit(AuditFilter(), limit: 10) }.isEmpty)
+      // The preview refuses what the change would refuse.
+      let complete = "/receipts/\(id)/complete"
+      for path in ["\(complete)?preview=true", complete] {
+        let refused = try post(relay, path, ["user": "another-user"])
+        #expect(refused.status == 409, "\(path)")
+        #expect(refused.json["detail"]?.stringValue?.contains("`replace`") == true, "\(path)")
+      }
+      let replaced = try post(relay, "\(complete)?preview=true", ["user": "another-user", "replace": true])
+      #expect(replaced.json["changes"]?.text.contains("another-user") == true)
+      let all: JSONValue = ["filter": "state=failed&app=shop", "rate": .number(0.01)]
+      let slow = try post(relay, "/replay?preview=true", all)
+      #expect(slow.json["text"]?.text.contains("At 0.01 a second it takes about") == true)
       let done = try post(relay, path, ["why": "a test"])
       #expect(done.status == 200)
       #expect(done.json == ["id": .string(id), "resource": "receipts"])
@@ -154,7 +168,7 @@ import Testing
       #expect(paused.json == ["id": "web", "resource": "apps"])
       let group: JSONValue = ["app": "shop", "reason": "http_422", "owner": "anna", "why": "known"]
       #expect(try post(relay, "/failed/acknowledge", group).json["resource"] == "failed")
-      let replay = try post(relay, "/replay", ["filter": "state=failed&app=shop", "rate": .number(0.01)])
+      let replay = try post(relay, "/replay", all)
       let job = try #require(replay.json["id"]?.stringValue)
       #expect(try post(relay, "/jobs/\(job)/cancel", ["why": "a test"]).status == 200)
       let audit = try relay.read { try $0.audit(AuditFilter(), limit: 20) }.map(\.entry)
@@ -212,6 +226,9 @@ import Testing
       #expect(receipts["responses"]?.text.contains(#""delivered_at""#) == true)
       let cancel = document["paths"]?["/receipts/{receipt}/cancel"]?["post"]?["requestBody"]
       #expect(cancel?.text.contains(#""required":["why"]"#) == true)
+      let rate = document["paths"]?["/jobs/{job}/rate"]?["post"]?["requestBody"]
+      #expect(rate?.text.contains(#""required":["rate"]"#) == true)
+      #expect(document["paths"]?["/failed"]?["get"]?["parameters"]?.text.contains("limit") == false)
     }
   }
 }

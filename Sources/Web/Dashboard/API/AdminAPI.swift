@@ -143,7 +143,11 @@ extension Dashboard {
   }
 
   private static func parameters<Filter: ListFilter>(_: Filter.Type) -> [APIOperation.Parameter] {
-    Filter.fields.map { APIOperation.Parameter(name: $0.queryName, text: $0.help, schema: $0.schema) } + [
+    let fields = Filter.fields.map {
+      APIOperation.Parameter(name: $0.queryName, text: $0.help, schema: $0.schema)
+    }
+    guard Filter.hasPages else { return fields }
+    return fields + [
       .init(
         name: "limit", text: "At most this many; default \(ListParts.pageSize)",
         schema: [

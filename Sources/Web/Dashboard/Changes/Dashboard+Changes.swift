@@ -94,7 +94,7 @@ extension Dashboard {
     return ConfirmationPage(
       title: "Replay \(PageParts.counted(group.count, "receipt"))?", place: .failed,
       text: (replay.map { ["A replay of such receipts has not ended: \($0.id)."] } ?? [])
-        + Self.warnings(replay == nil ? replays : [], group.count) + [
+        + Self.warnings(replay == nil ? replays : [], group.count, rate: rate) + [
           "They failed for \(group.reason) (\(Reason(group.reason).meaning)\(cause)), all of the app "
             + "\(group.app), paid by \(group.processor).",
           "New receipts are delivered before them. Fix the cause first, or they fail again.",
@@ -257,7 +257,7 @@ extension Dashboard {
 
 extension Problem {
   static let nothingFailed = Problem(
-    slug: "nothing-failed", title: "Nothing to replay", status: 404,
+    slug: "nothing-failed", title: "No such failures", status: 404,
     detail: "No receipt of this app is failed for this reason any more.")
 
   /// Why a receipt was not changed.
@@ -273,7 +273,7 @@ extension Problem {
         "It lacks its \(reason.text). Supply it with Complete… on its page, which also sends it."
       case .notAllowed(let state): "That cannot be done while it is \(state.rawValue)."
       case .contextNotUsable: "Its context cannot be used."
-      case .known: "It has one already."
+      case .known: "Its user or price is known already, and was not to be replaced (`replace`)."
       case .corrected: "Another receipt corrects it, and counts. Replay that one."
       case .unchanged: "A correction would say the same."
       case .reversed: "It reports that the money went back, which nothing corrects."

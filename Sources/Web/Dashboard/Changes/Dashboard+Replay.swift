@@ -20,7 +20,9 @@ extension Dashboard {
         .rate, .why,
       ]
     ) { dashboard, visit, form throws(Refusal) in
-      try dashboard.confirmation(listed: dashboard.listed(form[Self.filterField] ?? visit.head.query))
+      try dashboard.confirmation(
+        listed: dashboard.listed(form[Self.filterField] ?? visit.head.query),
+        rate: form["rate"])
     } change: { dashboard, visit, form, exchange throws(Refusal) in
       try dashboard.replayListed(form, visit.visitor, exchange)
     }
@@ -53,7 +55,7 @@ extension Dashboard {
     let filters = search.given.map { "\($0.field.label.lowercased()) \($0.text)" }.joined(separator: ", ")
     return ConfirmationPage(
       title: "Replay \(count)?", place: .receipts,
-      text: Self.warnings(replays, Int64(total?.count ?? 0)) + [
+      text: Self.warnings(replays, Int64(total?.count ?? 0), rate: rate) + [
         "They are chosen by: \(filters). Those that lack data, or are unpaid, stay as they are.",
         "New receipts are delivered before them. Fix the cause first, or they fail again.",
       ], subject: replays.first.map { .job($0.id) }, button: "Replay \(count)", needsReason: false,
@@ -66,14 +68,17 @@ extension Dashboard {
   }
 
   /// What an operator should know before a replay of many receipts: another one that has not ended, and how
-  /// long it takes at the proposed rate.
-  static func warnings(_ replays: [Job], _ count: Int64) -> [String] {
-    let seconds = UInt64(max(0, count)) / (UInt64(ConfirmationPage.rateDefault) ?? 1)
+  /// long it takes at its rate.
+  /// - Parameter typed: the rate that was asked for, if one was.
+  static func warnings(_ replays: [Job], _ count: Int64, rate typed: String?) -> [String] {
+    let text = typed ?? ConfirmationPage.rateDefault
+    let rate = Double(text).flatMap { JobRequest.rates.contains($0) ? $0 : nil }
+    let seconds = rate.map { UInt64(min(1e15, Double(max(0, count)) / $0)) } ?? 0
     return
       (replays.first.map { ["Another replay has not ended, and shares the deliveries: \($0.id)."] } ?? [])
       + (seconds > 0
         ? [
-          "At \(ConfirmationPage.rateDefault) a second it takes about "
+          "At \(text) a second it takes about "
             + "\(RelativeTime.span(seconds: seconds))."
         ] : [])
   }

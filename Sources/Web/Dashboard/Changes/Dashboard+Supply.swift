@@ -18,9 +18,10 @@ extension Dashboard {
       [
         .init("user", "Your id of the user"), .init("price", "The price that was paid"),
         .init("context", "An open context"),
-        .init("replace", "Whether a known user or price is replaced", .flag),
-        supply == .correct ? .whyRequired : .why,
-      ], ask: nil,
+      ]
+        + (supply == .correct
+          ? [.whyRequired] : [.init("replace", "Whether a known user or price is replaced", .flag), .why]),
+      ask: nil,
       page: { dashboard, visit throws(Refusal) in
         try dashboard.page(supply, ReceiptID(visit["receipt"] ?? "")).page
       },
@@ -62,8 +63,9 @@ extension Dashboard {
     }
     guard page.complaint == nil else { return answer(.values(page), exchange) }
     let isSaved = form[Self.saveField] == "yes"
-    // What was known by the time of the preview; what came in between is not replaced.
-    if isSaved { page.typed.replaces = form["replace"] == "yes" }
+    // What was known by the time of the preview; what came in between is not replaced. A program says itself
+    // what it replaces.
+    if isSaved || isProgram { page.typed.replaces = form["replace"] == "yes" }
     guard isSaved, supply == .complete || form.why != nil else {
       return preview(page, isSaved ? AdminForm.whyComplaint : nil, exchange)
     }
@@ -86,6 +88,7 @@ extension Dashboard {
     let routes = apps.current[page.record.app]?.routes ?? []
     let answer = { @Sendable (outcome: PreviewCompletion.Outcome) -> ChangeAnswer in
       guard let planned = outcome.record else {
+        if isProgram { return .problem(.refused(outcome.result)) }
         var again = page
         again.complaint = SupplyPage.complaint(outcome.result)
         return .values(again)

@@ -29,8 +29,9 @@ struct OperatorAction: Sendable {
     static let why = Field("why", "Why, in a few words; kept in the audit")
     static let whyRequired = Field("why", "Why, in a few words; kept in the audit", isRequired: true)
     static let rate = Field(
-      "rate", "Receipts a second, from 0.001 to 10000; \(ConfirmationPage.rateDefault) for a new job", .number
-    )
+      "rate", "Receipts a second, from 0.001 to 10000; \(ConfirmationPage.rateDefault) without it", .number)
+    static let rateRequired = Field(
+      "rate", "Receipts a second, from 0.001 to 10000", .number, isRequired: true)
   }
 
   /// Of the form; that of the API is below its root.
@@ -76,7 +77,7 @@ extension Dashboard {
       try Self.checkIDs(of: visit)
       // Without a configured login a request needs no token.
       guard AdminAccess.isOfThisSite(visit.head) else { throw .foreignForm }
-      guard visit.head.mediaType == .json else { throw .wrongMediaType }
+      guard visit.head.mediaType == .json else { throw .jsonNeeded }
       return { request, exchange in
         let dashboard = serving(visit, isProgram: true)
         do throws(Refusal) {
@@ -159,6 +160,11 @@ extension OperatorAction.Field {
       throw .problem(Dashboard.invalid(name, "must be \(form)"))
     }
   }
+}
+
+extension Problem {
+  fileprivate static let jsonNeeded = Problem(
+    slug: "unsupported-media-type", status: 415, detail: "Send `Content-Type: application/json`.")
 }
 
 extension ConfirmationPage {
