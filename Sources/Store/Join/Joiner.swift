@@ -163,11 +163,7 @@ extension Joiner {
     if let found = try store.contexts.find(app: record.app, id: id) { return found }
     // A payment that started at the relay named a context that was stored then.
     if report.startedBy == nil, let until = ContextIDRule.end(of: id, now: store.now) {
-      // For as long as the purchase waits, nobody else is inferred.
-      let wait = store.rules(of: record.app)?.join.waitForUser ?? .zero
-      try store.awaited.add(
-        id, app: record.app, row: record.rowID, source: source,
-        until: max(until, store.now.advanced(by: wait)))
+      try store.awaited.add(id, app: record.app, row: record.rowID, source: source, until: until)
       awaitingRows.insert(record.rowID)
     }
     return nil

@@ -99,7 +99,7 @@ public struct AdminAccess: Sendable {
       return .failure(.passwordNeeded)
     }
     let user = users.first { $0.name == name }
-    // Whoever knows the shared password types any name; among users' names it is marked.
+    // With the shared password any name can be typed; among users' names it is marked.
     let mark = user == nil && !users.isEmpty ? "\"" : ""
     let shown = UntrustedText.identifier(name).map { " \(mark)\($0.prefix(64))\(mark)" } ?? ""
     return logIn(
