@@ -218,14 +218,6 @@ final class RelayCore: Sendable {
     committer.use(rules: directory.rules)
     housekeeper.use(retention: configuration.retention)
     contextRetention.use(configuration.retention)
-    // Submitted before the dispatcher gets the new configuration: a successful probe closes the breaker, and
-    // then nothing is expedited.
-    for app in directory.apps.values {
-      let pauses = [before[app.slug], app].compactMap { $0?.delivery.breaker.openFor }
-      // If this is not stored, the receipts become due after that pause anyway.
-      let expedite = Expedite(app: app.slug, pause: pauses.max() ?? .zero)
-      _ = committer.submit(expedite, from: .internal) { _ in }
-    }
     dispatcher.use(directory)
     jobs.use(windows: directory.replayWindows)
     lookupWorker?.use(directory)

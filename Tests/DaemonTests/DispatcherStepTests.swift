@@ -262,6 +262,22 @@ import Testing
     #expect(bed.transport.requests.count == 2)
   }
 
+  @Test("A refusal judged just before the new key is installed does not wait for the pause (R4)")
+  func refusedDuringReload() throws {
+    let bed = try Bed(Bench.delivery(openFor: .hours(1)), sales: 1)
+    bed.transport.use { _ in 403 }
+    try bed.drive { run in
+      try bed.round(&run)
+      bed.reload()
+      bed.transport.use { _ in 200 }
+      try bed.round(&run)
+      bed.noteDue()
+      try bed.round(&run)
+    }
+    #expect(try bed.state(1) == .delivered)
+    #expect(bed.transport.requests.count == 2)
+  }
+
   @Test("A receipt that was due during a round of probes is tried again with the next round (R4)")
   func heldBack() throws {
     let bed = try Bed(Bench.delivery(failures: 1, openFor: .seconds(1)), sales: 1)
