@@ -38,7 +38,7 @@ public enum AlertCondition: Sendable, Hashable {
   case reloadRefused
   /// The last recorded backup of the database is older than this, or there is none.
   case backupOld(over: Duration)
-  /// More receipts of an app than this are ready and not delivered, and they become more.
+  /// More receipts of an app than this are ready and not delivered, and the number grows.
   case backlogGrowing(over: Int)
   /// The database is damaged, or a part of what it stores cannot be read.
   case corruption

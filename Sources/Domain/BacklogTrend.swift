@@ -1,4 +1,4 @@
-// Whether the receipts that are ready and not delivered become more. Pure; any thread.
+// Whether the number of receipts that are ready and not delivered grows. Pure; any thread.
 
 internal import Formats
 

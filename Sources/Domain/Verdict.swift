@@ -1,4 +1,5 @@
-// What a destination's answer means for the receipt, for its app, and for the log. Pure; any thread.
+// What an answer of a destination may mean for the receipt, for its app, and for the log. Which answer means
+// what: `HTTPVerdict`. Pure; any thread.
 
 /// The result of one delivery attempt, before a destination has judged it.
 public struct DeliveryAnswer: Sendable, Equatable {

@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("Every finding is on every face, in the same words")
+  @Test("Findings of each kind that receiptd counts are on every face, in the same words")
   func everyFace() throws {
     var reported: HealthReport?
     let harness = try Self.served { report in

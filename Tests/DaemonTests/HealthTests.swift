@@ -50,6 +50,16 @@ import Testing
     report.storedContexts = ["shop": 9]
     report.receivers = ["digest": .init(sentAt: Self.now, failedAt: Self.now, failure: "http_500")]
     report.generation = 7
+    report.configurationDigest = "d1"
+    report.associations = [
+      try #require(
+        BrokenAssociation(json: [
+          "url": "https://shop.example/file", "host": "shop.example", "apps": ["shop"],
+          "faults": ["is empty"], "since": .time(Self.now), "seen_at": .time(Self.now),
+        ]))
+    ]
+    report.needsRestart = ["listen.port"]
+    report.processorTroubles = [AppProcessor("shop", "stripe"): ["timeout": 11]]
     report.backup = .init(every: .days(1), since: Self.now)
     report.backup?.lastAt = Self.now
     report.fileSystem = "nfs"
@@ -62,6 +72,9 @@ import Testing
       AppDestination("shop", "webhook"): DestinationContact(
         at: Self.now, isAnswered: false, outcome: "proxy_failed: the proxy", route: nil),
     ]
+    for (name, value) in Mirror(reflecting: report).children {
+      #expect(!["nil", "[]", "[:]"].contains("\(value)"), "this test forgets \(name ?? "")")
+    }
     #expect(HealthReport(stored: report.stored.text) == report)
     #expect(HealthReport(stored: "{}") == nil)
     #expect(HealthReport(stored: "no JSON") == nil)
@@ -159,7 +172,7 @@ import Testing
     app.processors.append(
       ConfiguredProcessor(section: SwedbankSection(merchantToken: Secret("token"), payeeID: "payee")))
     let advice = try #require(app.webhookAdvice["swedbank"])
-    func remedy(_ counts: [String: Int64]) -> String { RefusedWebhooks(counts).remedy(advice, of: "shop") }
+    func remedy(_ counts: [String: Int64]) -> String { RefusalCounts(counts).remedy(advice, of: "shop") }
     let sender =
       "correct apps.shop.swedbank.callback_from, and listen.proxies, then run: receiptctl reload"
     #expect(remedy(["sender": 2]) == sender)
@@ -187,7 +200,7 @@ import Testing
     #expect(lost.line.contains(fault))
     #expect(lost.line.contains("timedatectl set-ntp true"))
     #expect(!lost.line.contains("webhook_secrets"))
-    let mixed = RefusedWebhooks(["mismatch": 1].merging(counts) { $1 })
+    let mixed = RefusalCounts(["mismatch": 1].merging(counts) { $1 })
     #expect(mixed.cause == "for the signature or their time")
     #expect(mixed.remedy(advice, of: "shop").contains("webhook_secrets"))
     #expect(mixed.remedy(advice, of: "shop").contains(fault))

@@ -65,3 +65,12 @@ extension TransferResult {
     return "\(status.map(String.init) ?? "no answer") in \(Int64(milliseconds)) ms"
   }
 }
+
+extension TransferRequest {
+  /// The same with a shorter time-out.
+  func within(_ timeout: Duration) -> TransferRequest {
+    var request = self
+    request.timeout = timeout
+    return request
+  }
+}

@@ -79,21 +79,6 @@ extension AppConfiguration.Links {
     linkedApp(slug: slug)?.opens("/v1/\(slug)/return") ?? false
   }
 
-  /// The path of a claim's page, which opens the app.
-  public static func claimPath(_ token: ClaimToken, slug: AppSlug) -> String {
-    "/v1/\(slug)/claim/\(token.text)"
-  }
-
-  /// The URL of a claim's page.
-  public func claimURL(_ token: ClaimToken, slug: AppSlug) -> String {
-    origin.text + Self.claimPath(token, slug: slug)
-  }
-
-  /// Whether the link of a claim opens the app on Apple's systems, and not the page.
-  public func opensClaim(_ token: ClaimToken, slug: AppSlug) -> Bool {
-    linkedApp(slug: slug)?.opens(Self.claimPath(token, slug: slug)) ?? false
-  }
-
   /// The paths on the way back that must open the app, regardless of other rules.
   private func ownPaths(slug: AppSlug) -> [LinkedApp.OwnPath] {
     var paths: [LinkedApp.OwnPath] = []

@@ -145,14 +145,14 @@ extension Finding {
     }.sorted { ($1.0, $0.1) < ($0.0, $1.1) }.prefix(commandsMax).map(\.2)
   }
 
-  /// Receipts that become more.
+  /// Receipts that become due faster than they are delivered.
   /// - Parameter count: the receipts that are ready and not delivered now.
   public static func backlog(_ count: Int64, limit: Int, app: AppSlug, now: Timestamp) -> Finding {
     Finding(
-      .warning, .work, "Pending receipts become more", .impaired,
+      .warning, .work, "The backlog is growing", .impaired,
       act: .open("receipts", ["state": "pending"]),
-      "\(CountText.of(count, "receipt")) of \(app) are ready and not delivered, and they have become "
-        + "more for " + words(seconds: BacklogTrend.span.inSeconds),
+      "\(CountText.of(count, "receipt")) of \(app) are ready and not delivered, and the number has grown for "
+        + words(seconds: BacklogTrend.span.inSeconds),
       next: "See whether the destination is down or slow, with: receiptctl stats. If it is slow, raise "
         + "apps.\(app).delivery.concurrency, then run: receiptctl reload. Nothing is lost",
       app: app, since: now - BacklogTrend.span, alert: .backlogGrowing(over: limit), value: Double(count),

@@ -1,4 +1,4 @@
-// Whose an app's purchases are: sales that match nobody, users that sources disagree about, references that
+// Which user or app a purchase belongs to: sales that match nobody, users that sources disagree about, references that
 // are no users, and sales of something else. Pure; called from any thread.
 
 public import Config

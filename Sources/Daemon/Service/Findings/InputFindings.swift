@@ -34,10 +34,10 @@ extension Finding {
     since: Timestamp? = nil, alert: AlertCondition? = nil, advice: (ProcessorName) -> WebhookAdvice?
   ) -> Finding? {
     let processors = refusals.keys.sorted()
-    let refused = RefusedWebhooks(refusals.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) })
+    let refused = RefusalCounts(refusals.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) })
     guard refused.count > 0 else { return nil }
     let remedies = processors.map { processor in
-      advice(processor).map { RefusedWebhooks(refusals[processor] ?? [:]).remedy($0, of: app) }
+      advice(processor).map { RefusalCounts(refusals[processor] ?? [:]).remedy($0, of: app) }
         ?? unconfigured(AppProcessor(app, processor))
     }
     let labels = processors.compactMap { advice($0)?.label }
@@ -54,7 +54,7 @@ extension Finding {
     of app: AppSlug, _ reasons: [String: Int64], accepted: Int64?, _ time: String, since: Timestamp? = nil,
     alert: AlertCondition? = nil
   ) -> Finding? {
-    let refused = RefusedWebhooks(reasons)
+    let refused = RefusalCounts(reasons)
     guard refused.count > 0 else { return nil }
     let remedies = Set(reasons.keys.map(ClientRemedy.init(reason:))).sorted().map { $0(app) }
     return input(
@@ -66,7 +66,7 @@ extension Finding {
   }
 
   private static func input(
-    _ check: Check, _ title: String, _ refused: RefusedWebhooks, _ what: String, _ remedies: [String],
+    _ check: Check, _ title: String, _ refused: RefusalCounts, _ what: String, _ remedies: [String],
     accepted: Int64?, from sender: String, app: AppSlug, since: Timestamp?, alert: AlertCondition?,
     processors: [ProcessorName] = []
   ) -> Finding {
@@ -84,7 +84,7 @@ extension Finding {
   ///   - reasons: by type and field, such as `checkout.session.completed: data.object.payment_status`.
   ///   - since: when the oldest came.
   public static func events(of app: AppSlug, _ reasons: [String: Int64], since: Timestamp) -> Finding? {
-    let refused = RefusedWebhooks(reasons)
+    let refused = RefusalCounts(reasons)
     guard refused.count > 0 else { return nil }
     let isThin = reasons.keys.contains { $0.hasSuffix(": \(ReadingFault.thin)") }
     return Finding(

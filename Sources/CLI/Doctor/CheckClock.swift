@@ -1,4 +1,4 @@
-// `receiptctl doctor`: whether receiptd runs and is ready, and whether the clock is right. One thread.
+// `receiptctl doctor`: whether the clock is right. One thread.
 
 internal import Config
 internal import Domain
@@ -8,56 +8,6 @@ internal import Partners
 internal import Platform
 internal import Reports
 internal import Service
-internal import Store
-
-enum ReceiptdCheck: DoctorCheck {
-  static let subject = Finding.Check.receiptd
-  private static let start = "systemctl start receiptd"
-
-  static func findings(_ scene: DoctorScene) -> [Finding] {
-    guard let health = scene.health else {
-      // The database check says why there is no more to see.
-      guard scene.configuration.database.filePath != nil else { return [] }
-      guard let daemon = scene.session.daemon(scene.configuration) else {
-        return [failure("is not running, or this user may not see its lock", next: start)]
-      }
-      return [ok("runs (\(daemon.place))")]
-    }
-    let last = health.lastReport.map { "; it last reported \($0.past(to: scene.now))" } ?? ""
-    guard health.isRunning else {
-      return [failure("is not running: nothing is accepted and nothing is delivered\(last)", next: start)]
-    }
-    guard let report = health.report else {
-      return [warning("runs, and has not reported yet", next: again())]
-    }
-    guard !health.isSilent else {
-      return [
-        failure(
-          "is stuck, or cannot write to the database\(last)",
-          next: "See its log and the disk: systemctl status receiptd")
-      ]
-    }
-    guard report.isReady else { return [] }
-    guard report.version == Version.number else {
-      return [
-        warning(
-          "is version \(report.version), and receiptctl is \(Version.number)",
-          next: ReloadReport.restartCommand)
-      ]
-    }
-    let place = health.daemon.map { " (\($0.place))" } ?? ""
-    let ready = ok(
-      "is ready\(place), version \(report.version), started \(report.startedAt.past(to: scene.now))")
-    guard let served = report.loweredConnections else { return [ready] }
-    return [
-      ready,
-      warning(
-        "serves at most \(served) connections, less than limits.connections: it may open too few files",
-        next:
-          "Raise LimitNOFILE= of the service, or lower limits.connections, then: systemctl restart receiptd"),
-    ]
-  }
-}
 
 /// Signatures of webhooks have a time, and waits and retention count on it.
 enum ClockCheck: DoctorCheck {
@@ -76,7 +26,7 @@ enum ClockCheck: DoctorCheck {
     return [ok("synchronised, at most \(clock.errorMax.milliseconds) ms off")]
   }
 
-  /// The clock of a payment processor is right.
+  /// Compares with a payment processor's clock, which is taken to be right.
   static func probes(_ scene: DoctorScene) throws -> [DoctorProbe] {
     for app in scene.apps {
       // The processor check reports a key that cannot be read.
@@ -107,14 +57,5 @@ enum ClockCheck: DoctorCheck {
       return [failure("the clock is \(words), so its webhooks are refused", next: next)]
     }
     return difference > differenceMax.milliseconds ? [warning("the clock is \(words)", next: next)] : []
-  }
-}
-
-extension TransferRequest {
-  /// The same with a shorter time-out.
-  func within(_ timeout: Duration) -> TransferRequest {
-    var request = self
-    request.timeout = timeout
-    return request
   }
 }
