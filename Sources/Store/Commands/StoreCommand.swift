@@ -68,7 +68,7 @@ public struct Submission: Sendable {
 }
 
 /// A submission with its command's type erased.
-private protocol PendingCommand: Sendable {
+private protocol PendingCommand: AnyObject, Sendable {
   var reads: [ReadKey] { get }
   var scope: CommandScope { get }
   func apply(to store: StoreSession) throws(StoreFault) -> @Sendable () -> Void

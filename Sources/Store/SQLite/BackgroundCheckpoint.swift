@@ -10,6 +10,8 @@ public final class BackgroundCheckpoint {
   /// How many log pages the last pass left: pages committed while it ran, and pages newer than the oldest
   /// reader's snapshot.
   public private(set) var pagesLeft = 0
+  /// How many of the log's pages were in the database after the last pass.
+  private var movedBefore: Int64 = 0
 
   /// - Parameter path: a database that a writer has opened.
   public init(
@@ -37,8 +39,9 @@ public final class BackgroundCheckpoint {
       } ?? (0, 0)
     pagesLeft = Int(clamping: all - moved)
     // SQLite syncs the database only after a complete checkpoint (https://www.sqlite.org/wal.html#ckpt).
-    // Without this call the writer would wait for the whole sync.
-    try connection.sync()
+    // Without this call the writer would wait for the whole sync. A pass that moved nothing has nothing to sync.
+    if moved < all, moved != movedBefore { try connection.sync() }
+    movedBefore = moved
     return Int(clamping: moved)
   }
 }

@@ -170,6 +170,9 @@ public struct Row {
       return ""
     }
     let count = Int(unsafe sqlite3_column_bytes(statement.handle, column))
+    let characters = unsafe UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
+    // A third of the time of the general way, which takes over for a text that contains NUL.
+    if let text = unsafe String(validatingCString: characters), text.utf8.count == count { return text }
     let bytes = unsafe UnsafeBufferPointer(start: start, count: count)
     guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
       throw statement.connection.failure(SQLITE_CORRUPT, "read text")
