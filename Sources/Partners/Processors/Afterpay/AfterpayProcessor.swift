@@ -18,11 +18,14 @@ public struct AfterpayProcessor: PaymentProcessor {
     apiSettings: ["merchant_id", "api_base"],
     apiKeyRights: "It must be the secret key of this merchant id, for the environment of api_base")
 
-  /// A payment for an amount that the app named has no price. A payment that ended without the relay's
-  /// knowledge is found when it cannot be captured any more.
+  /// When a payment that the relay has not heard of since is first asked about: by then it cannot be captured
+  /// any more.
+  private static let settleAfter: Duration = .hours(4)
+
+  /// A payment for an amount that the app named has no price.
   public static func rules(isAsked: Bool) -> ProcessorRules {
     ProcessorRules(
-      isAsked: isAsked, namesPrices: false, followsUpAfter: isAsked ? .hours(4) : nil)
+      isAsked: isAsked, namesPrices: false, followsUpAfter: isAsked ? settleAfter : nil)
   }
 
   private let settings: AfterpaySettings
