@@ -3,6 +3,7 @@
 
 internal import Config
 internal import Domain
+internal import Formats
 internal import Service
 internal import Store
 
@@ -83,10 +84,18 @@ struct AlertLedger {
     return record
   }
 
-  /// Drops ended alerts whose last notice is older than the interval, so that they delay nothing.
+  /// How long an alert that is over stays on the dashboard.
+  private static let history: Duration = .days(7)
+
+  /// Drops ended alerts. Those of a rule stay for the dashboard, and delay nothing once another notice is due.
+  /// - Parameter isWatched: whether a rule still watches for the trouble.
   /// - Returns: the records to delete.
-  mutating func forgetWhatIsOver(now: Timestamp) -> [AlertRecord.Key] {
-    let over = notified.filter { !$0.value.isFiring && isDue($0.value, now) }
+  mutating func forgetWhatIsOver(now: Timestamp, isWatched: (Finding.Key) -> Bool) -> [AlertRecord.Key] {
+    let over = notified.filter { key, record in
+      let age = now.duration(since: record.notifiedAt)
+      let isHistory = isWatched(key) && (.zero..<Self.history).contains(age)
+      return !record.isFiring && isDue(record, now) && !isHistory
+    }
     for key in over.keys { notified[key] = nil }
     return over.values.map(\.key)
   }

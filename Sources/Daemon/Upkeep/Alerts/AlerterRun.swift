@@ -195,7 +195,8 @@ public struct AlerterRun: NetworkRun {
       hasChecked = true
       for index in couriers.indices {
         couriers[index].troubles = findings.troubles(for: couriers[index].alert, apps: plan.apps)
-        let over = couriers[index].ledger.forgetWhatIsOver(now: now)
+        let (courier, apps) = (couriers[index], plan.apps)
+        let over = couriers[index].ledger.forgetWhatIsOver(now: now) { courier.watches($0, apps: apps) }
         keep(SaveAlerts(forgotten: over))
       }
       isReadingFailing = false

@@ -76,7 +76,7 @@ struct AlertsPage {
 
   private var noticeTable: HTML {
     var table = DataTable(
-      "The last notice about each trouble; one that is over is kept until another could be sent",
+      "The last notice about each trouble; one that is over is kept for 7 days",
       [.init("Alert"), .init("State"), .init("App"), .init("Began"), .init("Last sent"), .init("To")])
     let names = Dictionary(
       receivers.compactMap { receiver in receiver.digest.map { ($0, receiver.name) } }
