@@ -62,7 +62,7 @@ import Testing
         let heading = words[other].heading.text
         #expect(page.contains("<h1>\(heading)</h1>") == (other == back), "\(name)")
       }
-      #expect(page.contains("cannot show the state of your payment"))
+      #expect(page.contains("cannot show the status of your payment"))
       #expect(!page.contains(words[.paid].heading.text))
     }
     // The page of a context says what became of it, whichever of the two led to it.

@@ -75,7 +75,7 @@ struct SwedbankBrowserTests {
           #expect(try browser.faults("\(page) \(view.name)", landmarks: ["banner", "main"]).isEmpty)
           // The relay does not know this payment, and the page says only that.
           let text = try browser.text("document.body.innerText")
-          #expect(text.contains("cannot show the state"), "\(text)")
+          #expect(text.contains("cannot show the status"), "\(text)")
           #expect(text.contains("The checkout is finished") == (page == "complete"), "\(text)")
           #expect(text.contains("You have left the checkout") == (page == "cancel"), "\(text)")
           #expect(text.contains("Kaffe & <Te>"), "\(text)")
