@@ -66,6 +66,21 @@ import Testing
     #expect(network.requests.count == 2)
   }
 
+  @Test("A key that was refused before a reload postpones no fetch after it", arguments: [403, 503])
+  func failedBeforeReload(status: Int) throws {
+    try start("o1")
+    network.use { _ in status }
+    var run = try run()
+    _ = run.step()
+    #expect(network.requests.count == 1)
+    worker.use(bench.directory)
+    _ = run.step()
+    run.handleAnswers(within: .zero)
+    try bench.store(Barrier())
+    _ = run.step()
+    #expect(network.requests.count == 2, "the present configuration is asked at once")
+  }
+
   @Test("Payments whose fetches are refused take the place of no others of the app")
   func refused() throws {
     let refused = (1...AppLookups.concurrencyMax * 2).map { "refused-\($0)" }

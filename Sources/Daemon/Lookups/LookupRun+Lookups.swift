@@ -130,14 +130,14 @@ extension LookupRun {
     }
     parts.metrics.lookups.increment(
       query.place.app.text, query.place.processor.text, Self.label(query, answer))
-    if lookups.api.followsUp, query.due.fetches > 0, query.reports.isEmpty, answer.isRetried {
+    // A reload retries what failed before it: a failure that it may have corrected postpones nothing.
+    let isCurrent = query.generation == lookups.generation
+    if isCurrent, lookups.api.followsUp, query.due.fetches > 0, query.reports.isEmpty, answer.isRetried {
       return retryFetch(query)
     }
     let isNotFound = if case .notFound = answer { true } else { false }
     let isUnknown = isNotFound && query.reports.isEmpty
-    if query.lacking == .checkout, query.reports.isEmpty, query.generation == lookups.generation,
-      answer.isFinal
-    {
+    if isCurrent, query.lacking == .checkout, query.reports.isEmpty, answer.isFinal {
       query.reports.append(.checkoutRefused(query.due.key, now: now))
     }
     guard isOrderly || !query.reports.isEmpty else {
