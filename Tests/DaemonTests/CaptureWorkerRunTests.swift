@@ -85,6 +85,28 @@ import Testing
     #expect(record?.purchase.observations == [.started, .paid])
   }
 
+  @Test("A call that fails after the reload that corrected its cause is repeated at once")
+  func failedDuringReload() throws {
+    _ = try bench.store(OrderCapture(app: "shop", Self.order))
+    network.use { _ in 401 }
+    try worker.drive { run in
+      // The pauses have become long.
+      while try openCaptures().first?.failures != 5 {
+        try step(&run)
+        clock.advance(.minutes(1))
+      }
+      clock.advance(.minutes(10))
+      let calls = methods.count
+      _ = run.step()
+      #expect(methods.count == calls + 1)
+      worker.use(bench.directory)
+      try step(&run)
+      network.use(200) { _ in "captured" }
+      for _ in 0..<2 { try step(&run) }
+    }
+    #expect(try openCaptures().isEmpty)
+  }
+
   @Test("A request that joins a capture while its outcome cannot be stored is answered with that outcome")
   func joinedDuringFault() throws {
     _ = try bench.store(OrderCapture(app: "shop", Self.order))

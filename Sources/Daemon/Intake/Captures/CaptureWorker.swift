@@ -102,6 +102,8 @@ struct CaptureWorkerRun: NetworkRun {
     /// Those of the configuration when the call began.
     let captures: any PaymentCaptures
     let isAwaited: Bool
+    /// The generation of the configuration when the call began.
+    let generation: Int
   }
 
   let parts: WorkerParts
@@ -109,6 +111,8 @@ struct CaptureWorkerRun: NetworkRun {
   private let reader: StoreReader
   let clock: any Clock
   private var directory: AppDirectory
+  /// Counts the configurations.
+  private var generation = 0
   var openCaptures = OpenCaptures()
   var transfers: Transfers<PendingCall>
   /// Outcomes that are being stored.
@@ -190,6 +194,7 @@ struct CaptureWorkerRun: NetworkRun {
 
   private mutating func use(_ directory: AppDirectory) {
     self.directory = directory
+    generation += 1
     places.use(apps: directory.apps.count)
     unattendedPlaces.use(apps: directory.apps.count)
     let all = directory.apps.values.flatMap { app in
@@ -309,7 +314,8 @@ extension CaptureWorkerRun {
       try transfers.start(
         request,
         for: PendingCall(
-          capture: capture, place: entry.place, step: step, captures: captures, isAwaited: isAwaited))
+          capture: capture, place: entry.place, step: step, captures: captures, isAwaited: isAwaited,
+          generation: generation))
     } catch {
       return finish(capture, step: step, BackendReply(error), failure: error.rawValue, by: captures)
     }
@@ -325,6 +331,8 @@ extension CaptureWorkerRun {
       result.duration.inSeconds, call.place.processor.text)
     finish(
       call.capture, step: call.step, BackendReply(result), failure: result.failureText, by: call.captures)
+    // As those that were idle at the reload.
+    if call.generation != generation { hasten(call.capture) }
   }
 }
 
