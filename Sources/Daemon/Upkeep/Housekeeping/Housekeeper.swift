@@ -95,7 +95,7 @@ public final class Housekeeper: Sendable {
     }
   }
 
-  /// Sets how long data is kept. A pass under way ends with the previous durations.
+  /// Sets how long data is kept. A pass under way starts again with it.
   public func use(retention: Configuration.Retention) { worker.post { $0.retention = retention } }
 
   public func stop() { worker.stop() }
@@ -161,7 +161,10 @@ public final class Housekeeper: Sendable {
       rounds.retentionAt = now.advanced(by: Self.retentionIntervalMin)
     }
     if now >= rounds.retentionAt {
-      let current = rounds.retention ?? RetentionRun(worker.withInbox { $0.retention }, clock)
+      let retention = worker.withInbox { $0.retention }
+      // A pass takes hours on a large database, and what a reload keeps longer must not be deleted meanwhile.
+      let present = rounds.retention.flatMap { $0.retention == retention ? $0 : nil }
+      let current = present ?? RetentionRun(retention, clock)
       let isDone = current.step(
         committer, now: wall, log: dependencies.log,
         onFault: { [self] table, error in
