@@ -89,10 +89,8 @@ struct BackendWorkerRun: NetworkRun {
   /// A call under way, with the requests that wait for its answer.
   struct PendingCall {
     let place: AppProcessor
-    /// The target, if its answer is kept.
-    let cachedTarget: String?
-    /// The generation of the configuration when it began.
-    let generation: Int
+    /// Under what its answer is kept; nil if it is not.
+    let cacheKey: String?
     var waiting: [(flow: BackendFlow, then: AfterCall)]
   }
 
@@ -105,8 +103,6 @@ struct BackendWorkerRun: NetworkRun {
   private var storing = 0
   private var places: BackendPlaces
   private var cache = BackendCache()
-  /// Counts the configurations: answers for an earlier one are not kept.
-  private var generation = 0
   /// When calls under way are cancelled; nil until a stop is requested.
   private var stopAt: MonotonicInstant?
   /// Whether the worker has stopped: it sends no more calls.
@@ -130,7 +126,6 @@ struct BackendWorkerRun: NetworkRun {
     if let directory = news.directory {
       places.use(apps: directory.apps.count)
       cache.removeAll()
-      generation += 1
     }
     for flow in news.begun { advance(flow) }
     for (flow, then, result) in news.stored { finishStoring(flow, then, result) }
@@ -174,13 +169,14 @@ struct BackendWorkerRun: NetworkRun {
           }
           flow.step = then(isOwner)
         case .call(let call, let then):
-          guard let reply = begin(call, for: &flow, then, isCached: false) else { return }
+          guard let reply = begin(call, for: &flow, then, cacheKey: nil) else { return }
           flow.step = then(reply)
         case .cached(let call, let then):
           guard let reply = beginCached(call, for: &flow, then) else { return }
           flow.step = then(reply)
         case .findCached(let target, let then):
-          flow.step = then(cache.reply(to: target, of: flow.place, now: clock.monotonic))
+          let key = Self.cacheKey(target, flow)
+          flow.step = then(cache.reply(to: key, of: flow.place, now: clock.monotonic))
         case .store(let report, let then):
           let payment = StorePayment(app: app, report, requestID: flow.client.requestID)
           // The payment of an erased user is not stored, and there is nothing to store.
@@ -199,25 +195,32 @@ struct BackendWorkerRun: NetworkRun {
 
   // MARK: Calls
 
+  /// Another server or key may give another answer. A request keeps the configuration that it began with, so
+  /// after a reload some still ask with the earlier one.
+  private static func cacheKey(_ target: String, _ flow: BackendFlow) -> String {
+    let headers = flow.endpoint.headers.map { "\($0.name): \($0.value)" }
+    return ([flow.endpoint.base] + headers + [target]).joined(separator: "\n")
+  }
+
   private mutating func beginCached(
     _ call: BackendCall, for flow: inout BackendFlow, _ then: @escaping AfterCall
   ) -> BackendReply? {
-    if let reply = cache.reply(to: call.target, of: flow.place, now: clock.monotonic) { return reply }
+    let key = Self.cacheKey(call.target, flow)
+    if let reply = cache.reply(to: key, of: flow.place, now: clock.monotonic) { return reply }
     // Several requests wait for one call.
     if let tag = transfers.calls.first(where: {
-      $0.value.place == flow.place && $0.value.cachedTarget == call.target
-        && $0.value.generation == generation
+      $0.value.place == flow.place && $0.value.cacheKey == key
     })?.key {
       transfers.calls[tag]?.waiting.append((flow, then))
       return nil
     }
-    return begin(call, for: &flow, then, isCached: true)
+    return begin(call, for: &flow, then, cacheKey: key)
   }
 
   /// Sends a call.
   /// - Returns: its reply, if nothing was sent; nil if the request waits, or is answered.
   private mutating func begin(
-    _ call: BackendCall, for flow: inout BackendFlow, _ then: @escaping AfterCall, isCached: Bool
+    _ call: BackendCall, for flow: inout BackendFlow, _ then: @escaping AfterCall, cacheKey: String?
   ) -> BackendReply? {
     if isOver || (stopAt != nil && !flow.hasEffects) {
       flow.client.refuse(.stopping)
@@ -235,9 +238,7 @@ struct BackendWorkerRun: NetworkRun {
     do throws(TransferFailure) {
       try transfers.start(
         request,
-        for: PendingCall(
-          place: flow.place, cachedTarget: isCached ? call.target : nil, generation: generation,
-          waiting: [(waiting, then)]))
+        for: PendingCall(place: flow.place, cacheKey: cacheKey, waiting: [(waiting, then)]))
     } catch {
       places.release(flow.place.app)
       flow.failure = error.rawValue
@@ -258,8 +259,8 @@ struct BackendWorkerRun: NetworkRun {
     places.release(call.place.app)
     parts.metrics.backendCallSeconds.observe(
       result.duration.inSeconds, call.place.processor.text)
-    if let target = call.cachedTarget, call.generation == generation {
-      cache.store(result, to: target, of: call.place, now: clock.monotonic)
+    if let key = call.cacheKey {
+      cache.store(result, to: key, of: call.place, now: clock.monotonic)
     }
     let reply = BackendReply(result)
     for (flow, then) in call.waiting {
