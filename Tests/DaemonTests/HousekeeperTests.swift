@@ -179,6 +179,31 @@ struct Barrier: StoreCommand {
     #expect(try bench.waitForLog("purchases without a receipt").contains("rows=3210"))
   }
 
+  @Test(
+    "A step of the clock keeps no wait from being decided again after a reload",
+    arguments: [Duration.zero, .milliseconds(10)])
+  func clockSetBackAtReload(pause: Duration) throws {
+    let clock = ManualClock()
+    let app = Bench.app(join: JoinPolicy(waitForContext: .days(60)))
+    let bench = try Bench([app], clock: clock, isStarted: false)
+    try bench.committer.start()
+    clock.setWall(by: .days(1))
+    var rounds = Housekeeper.Rounds(clock)
+    try bench.buy(1)
+    let reloaded = try App(Bench.app(join: JoinPolicy(waitForContext: .hours(1))))
+    bench.committer.use(rules: ["shop": reloaded.rules])
+    clock.setWall(by: .days(-1))
+    bench.housekeeper.reconsider(apps: ["shop"])
+    clock.advance(pause)
+    for _ in 0..<5 {
+      _ = bench.housekeeper.step(&rounds)
+      try bench.store(Barrier())
+      clock.advance(Housekeeper.slicePause)
+    }
+    let until = try #require(try bench.receipt(1)?.receipt?.waitUntil)
+    #expect(until <= bench.now.advanced(by: .hours(1)))
+  }
+
   /// Begins a pass of retention over 1200 old rows, and goes on with it after a change.
   /// - Returns: how many rows are left.
   private func rowsLeft(_ change: (Housekeeper, ManualClock) -> Void) throws -> Int64? {

@@ -56,7 +56,7 @@ public struct ReconsiderReceipts: StoreCommand, Equatable {
   ) throws(StoreFault) -> Place? {
     let store = joiner.store
     let found = try store.purchases.waiting(app: app, after: start, limit: Self.slice)
-    for seen in found where seen.updatedAt < startedAt {
+    for seen in found where seen.updatedAt <= startedAt {
       // An earlier purchase of this slice may have changed this one, by giving it its context.
       guard let record = try store.purchases.find(row: seen.rowID), record.receipt?.state == .waiting else {
         continue

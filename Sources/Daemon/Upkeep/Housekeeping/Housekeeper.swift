@@ -206,6 +206,11 @@ public final class Housekeeper: Sendable {
         log.warning(
           "the wall clock was set; due times are adjusted. If you did not set it, check the machine's time",
           ["receipts": String(count)])
+        // It wrote waiting receipts, which would look as if they had been decided since the reload.
+        let now = Timestamp(unixMilliseconds: dependencies.clock.wallMilliseconds)
+        worker.post { inbox in
+          for index in inbox.reconsiderations.indices { inbox.reconsiderations[index].startedAt = now }
+        }
       case .failure(let error):
         logFailure("could not follow the wall clock; trying again", error)
         worker.withInbox { $0.unfollowed.append(command) }
