@@ -31,6 +31,7 @@ public struct FollowClock: StoreCommand {
       try store.pauses.bringBack(to: store.now)
     }
     try store.lookups.bringBack(to: store.now, after: step)
+    try store.announcements.bringBack(to: store.now, after: step)
     try store.jobs.bringBack(to: store.now)
     // Those of a processor that is not configured are brought back when it is.
     for (app, rules) in store.rules {

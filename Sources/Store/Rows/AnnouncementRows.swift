@@ -2,6 +2,7 @@
 // shall learn. Statements are prepared on their first use. The writer's thread.
 
 internal import Domain
+internal import Formats
 
 final class AnnouncementRows {
   /// An announcement that was not accepted yet.
@@ -17,6 +18,7 @@ final class AnnouncementRows {
   private let finding: StoreStatement
   private let postponing: StoreStatement
   private let dropping: StoreStatement
+  private let bringingBack: StoreStatement
 
   init(_ connection: StoreConnection) {
     adding = connection.prepareOnUse(
@@ -29,6 +31,13 @@ final class AnnouncementRows {
     postponing = connection.prepareOnUse(
       "UPDATE announcements SET due_at = ?2, attempts = attempts + 1 WHERE purchase_row = ?1")
     dropping = connection.prepareOnUse("DELETE FROM announcements WHERE purchase_row = ?1")
+    // `announcements_due` begins with the app, so the condition names all apps.
+    bringingBack = connection.prepareOnUse(
+      """
+      UPDATE announcements SET since = CASE WHEN since > ?1 THEN ?1 ELSE since END,
+        due_at = CASE WHEN due_at + ?3 > ?1 THEN due_at + ?3 ELSE ?1 END
+      WHERE app IN (SELECT app FROM receipt_counts) AND due_at > ?2
+      """)
   }
 
   /// Notes that a purchase shall be announced, unless that is noted already.
@@ -47,6 +56,19 @@ final class AnnouncementRows {
   /// Notes that an attempt begins, and when the next one is due.
   func postpone(_ row: PurchaseRowID, until dueAt: Timestamp) throws(StoreFault) {
     try postponing.run([.integer(row), .time(dueAt)])
+  }
+
+  /// The longest pause between two attempts that a start believes.
+  private static let longestPause: Duration = .days(1)
+
+  /// Moves those that a clock that ran ahead planned; none is due later than before.
+  /// - Parameter step: as `LookupRows.bringBack` has it.
+  func bringBack(to now: Timestamp, after step: Duration?) throws(StoreFault) {
+    if let step, step >= .zero { return }
+    let latest = step == nil ? now + Self.longestPause : now
+    try bringingBack.run([
+      .time(now), .time(latest), .duration(step ?? .zero - FollowClock.stepMax),
+    ])
   }
 
   func drop(_ row: PurchaseRowID) throws(StoreFault) { try dropping.run([.integer(row)]) }

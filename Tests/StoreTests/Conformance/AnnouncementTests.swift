@@ -11,10 +11,12 @@ struct AnnouncementTests {
   private let store: TestStore
   private let retry = RetryPolicy(schedule: [.minutes(1), .hours(1)], giveUpAfter: .days(1))
 
-  init() throws {
+  init() throws { store = try Self.announcing() }
+
+  private static func announcing() throws -> TestStore {
     var rules = TestStore.rules(settle: .seconds(5))
     rules["ios"]?.announcesClaims = true
-    store = try TestStore(rules: rules)
+    return try TestStore(rules: rules)
   }
 
   private func begin() throws -> ClaimAnnouncement? {
@@ -105,6 +107,20 @@ struct AnnouncementTests {
     let late = BeginAnnouncement(id, app: "ios", lifetime: .days(7), retry: retry, timeout: .seconds(10))
     #expect(try store.apply(late) == nil)
     #expect(try due() == [])
+  }
+
+  @Test("What a clock that ran ahead planned waits no longer than before when the clock is set back")
+  func clockSetBack() throws {
+    for step in [Duration.milliseconds(-30 * day), nil] {
+      let store = try Self.announcing()
+      store.advance(30 * day)
+      try store.ingest(Said.completed("1", user: nil, prices: ["price_1"]))
+      store.advance(-30 * day)
+      _ = try store.apply(FollowClock(step: step))
+      let dueAt = try #require(try store.integer("SELECT due_at FROM announcements"))
+      #expect(dueAt <= store.after(5 * second).unixMilliseconds)
+      #expect(try store.integer("SELECT since FROM announcements") == store.now.unixMilliseconds)
+    }
   }
 
   @Test("An app that announces nothing plans nothing")
