@@ -92,8 +92,10 @@ import Testing
     let bench: Bench
     let announcer: ClaimAnnouncer
 
-    init() throws {
-      app = try ClaimAnnouncerTests.app("http://127.0.0.1:9/")
+    init(_ schedule: [Duration] = RetryPolicy().schedule) throws {
+      var app = try ClaimAnnouncerTests.app("http://127.0.0.1:9/")
+      app.delivery.retry.schedule = schedule
+      self.app = app
       bench = try Bench([app], clock: clock, isStarted: false)
       try bench.committer.start()
       announcer = ClaimAnnouncer(try bench.parts(transport, clock))
@@ -104,15 +106,23 @@ import Testing
     func attempts() throws {
       try announcer.drive { run throws in
         for _ in 1...2 {
-          // The first step begins the attempt, the second one sends it.
-          for _ in 1...2 {
-            _ = run.step()
-            run.handleAnswers(within: .zero)
-            try bench.store(Barrier())
-          }
+          try attempt(&run)
           clock.advance(.minutes(1))
         }
       }
+    }
+
+    /// The first step begins the attempt, the second one sends it.
+    func attempt(_ run: inout ClaimAnnouncerRun) throws {
+      for _ in 1...2 {
+        _ = run.step()
+        run.handleAnswers(within: .zero)
+        try bench.store(Barrier())
+      }
+    }
+
+    func reload(_ app: AppConfiguration) throws {
+      announcer.use(try AppDirectory(Configuration(database: .file(bench.path), apps: [app])))
     }
 
     func claims() throws -> [ClaimSummary] {
@@ -143,9 +153,31 @@ import Testing
     let bed = try Bed()
     var app = bed.app
     app.claims.announces = false
-    bed.announcer.use(try AppDirectory(Configuration(database: .file(bed.bench.path), apps: [app])))
+    try bed.reload(app)
     try bed.attempts()
     #expect(bed.transport.requests.isEmpty)
     #expect(try bed.claims().isEmpty)
+  }
+
+  @Test(
+    "A reload repeats what failed, also what was under way with the earlier configuration",
+    arguments: [410, 503])
+  func failedBeforeReload(status: Int) throws {
+    let bed = try Bed([.hours(12)])
+    bed.transport.use { _ in status }
+    try bed.announcer.drive { run throws in
+      _ = run.step()
+      try bed.bench.store(Barrier())
+      _ = run.step()
+      #expect(bed.transport.requests.count == 1)
+      try bed.reload(bed.app)
+      _ = run.step()
+      run.handleAnswers(within: .zero)
+      try bed.bench.store(Barrier())
+      bed.transport.use { _ in 204 }
+      try bed.attempt(&run)
+    }
+    #expect(bed.transport.requests.count == 2)
+    #expect(try bed.claims().map(\.state) == [.offered, .revoked])
   }
 }

@@ -68,12 +68,16 @@ struct ClaimAnnouncerRun: NetworkRun {
     var app: AppSlug
     var announcement: ClaimAnnouncement
     var destination: any ReceiptDestination
+    /// The generation of the configuration that it was sent with.
+    var generation: Int
   }
 
   private let parts: WorkerParts
   private let worker: Worker<ClaimAnnouncer.Inbox>
   private let reader: StoreReader
   private var directory: AppDirectory
+  /// Counts the configurations.
+  private var generation = 0
   var transfers: Transfers<Call>
   /// When the next announcement of an app is due; no entry if there is none.
   private var dueAt: [AppSlug: Timestamp] = [:]
@@ -103,7 +107,7 @@ struct ClaimAnnouncerRun: NetworkRun {
     let news = worker.dequeueAll(leaving: ClaimAnnouncer.Inbox())
     // What is under way is due again in the database.
     if news.isStopping { return nil }
-    if let directory = news.directory { self.directory = directory }
+    if let directory = news.directory { use(directory) }
     dueAt.merge(news.dueAt) { min($0, $1) }
     if news.checksAll || news.directory != nil || monotonic >= lookAt {
       lookAt = monotonic.advanced(by: parts.dependencies.lookInterval)
@@ -116,6 +120,15 @@ struct ClaimAnnouncerRun: NetworkRun {
     for (slug, moment) in dueAt where moment <= now { begin(slug) }
     let wait = dueAt.values.min().map { max(.zero, $0.duration(since: now)) } ?? .seconds(3600)
     return min(wait, parts.dependencies.lookInterval)
+  }
+
+  private mutating func use(_ directory: AppDirectory) {
+    self.directory = directory
+    generation += 1
+    for app in directory.apps.values where route(app) != nil {
+      // If this is not stored, they keep their times.
+      _ = parts.committer.submit(RetryAnnouncements(app.slug), from: .internal) { _ in }
+    }
   }
 
   /// Begins the announcements of an app that are due.
@@ -159,7 +172,8 @@ struct ClaimAnnouncerRun: NetworkRun {
     ).with(destination.certificates)
     do throws(TransferFailure) {
       try transfers.start(
-        request, for: Call(app: slug, announcement: announcement, destination: destination))
+        request,
+        for: Call(app: slug, announcement: announcement, destination: destination, generation: generation))
     } catch {
       log(error.rawValue, slug)
       end(announcement, slug, .failed)
@@ -173,7 +187,8 @@ struct ClaimAnnouncerRun: NetworkRun {
       end(call.announcement, call.app, .accepted)
     case .refused(let reason):
       log(reason.text, call.app)
-      end(call.announcement, call.app, .refused)
+      // A webhook that a reload may have replaced does not decide for the present one.
+      end(call.announcement, call.app, call.generation == generation ? .refused : .failed)
     case .retry(let reason, _), .coolDown(let reason, _), .misconfigured(let reason):
       log(reason.text, call.app)
       let isInDoubt = result.status == nil && result.requestWasSent

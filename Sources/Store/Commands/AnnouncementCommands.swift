@@ -82,6 +82,21 @@ public struct EndAnnouncement: StoreCommand {
   }
 }
 
+/// Makes an app's announcements that were not accepted due now: a new configuration may have corrected what
+/// made them fail.
+public struct RetryAnnouncements: StoreCommand {
+  public var app: AppSlug
+
+  public init(_ app: AppSlug) { self.app = app }
+
+  public var scope: CommandScope { .apps([app]) }
+
+  public func apply(to store: StoreSession) throws(StoreFault) {
+    try store.announcements.retry(app, at: store.now)
+    store.changes.note(announcementDueAt: store.now, of: app)
+  }
+}
+
 extension Joiner {
   /// Plans the announcement of a receipt that begins to lack only its user. It waits for other events of the
   /// checkout, which may name the user.

@@ -18,6 +18,7 @@ final class AnnouncementRows {
   private let finding: StoreStatement
   private let postponing: StoreStatement
   private let dropping: StoreStatement
+  private let retrying: StoreStatement
   private let bringingBack: StoreStatement
 
   init(_ connection: StoreConnection) {
@@ -31,6 +32,8 @@ final class AnnouncementRows {
     postponing = connection.prepareOnUse(
       "UPDATE announcements SET due_at = ?2, attempts = attempts + 1 WHERE purchase_row = ?1")
     dropping = connection.prepareOnUse("DELETE FROM announcements WHERE purchase_row = ?1")
+    retrying = connection.prepareOnUse(
+      "UPDATE announcements SET due_at = ?2 WHERE app = ?1 AND attempts > 0 AND due_at > ?2")
     // `announcements_due` begins with the app, so the condition names all apps.
     bringingBack = connection.prepareOnUse(
       """
@@ -56,6 +59,11 @@ final class AnnouncementRows {
   /// Notes that an attempt begins, and when the next one is due.
   func postpone(_ row: PurchaseRowID, until dueAt: Timestamp) throws(StoreFault) {
     try postponing.run([.integer(row), .time(dueAt)])
+  }
+
+  /// Makes those of an app that were attempted due now.
+  func retry(_ app: AppSlug, at now: Timestamp) throws(StoreFault) {
+    try retrying.run([.text(app), .time(now)])
   }
 
   /// The longest pause between two attempts that a start believes.

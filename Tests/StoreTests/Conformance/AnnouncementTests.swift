@@ -123,6 +123,18 @@ struct AnnouncementTests {
     }
   }
 
+  @Test("A reload makes those due that failed, and no others before their checkout has settled")
+  func retried() throws {
+    try buy()
+    try end(try #require(try begin()), .failed)
+    try store.ingest(Said.completed("2", user: nil, prices: ["price_1"]))
+    #expect(try due() == [])
+    try store.apply(RetryAnnouncements("ios"))
+    #expect(try due().count == 1)
+    store.advance(5 * second)
+    #expect(try due().count == 2)
+  }
+
   @Test("An app that announces nothing plans nothing")
   func silent() throws {
     try store.ingest(Said.completed("1", user: nil, prices: ["price_1"]), app: "web")
