@@ -82,11 +82,9 @@ enum FailuresCommands {
     session.show(
       Array(groups.prefix(FailureChoice.groupsMax)), FailureResource.list, format, configuration)
     guard groups.count > FailureChoice.groupsMax else { return .done }
-    if format == .json {
-      session.output.json(["compared": .integer(Int64(FailureChoice.groupsMax)), "complete": false])
-    }
-    session.output.note("Only \(CountText.grouped(FailureChoice.groupsMax)) groups are listed; use --app.")
-    return .partly
+    return session.partly(
+      FailureChoice.groupsMax, format,
+      "Only \(CountText.grouped(FailureChoice.groupsMax)) groups are listed; use --app.")
   }
 
   private static func runAck(_ session: Session) throws -> ExitCode {

@@ -62,25 +62,31 @@ enum FindCommand {
       let why = FoundText.nothing(query, found, isFiltered: filter != FindFilter())
       throw OperatorFault(.notFound, "\(DisplayText.clean(query.text)): \(why)")
     }
-    try session.show(found.list.map(FoundText.init), FoundResource.list, ListFormat(session), configuration)
-    if session.isJSON, let compared = found.compared {
-      session.output.json(["compared": .integer(Int64(compared)), "complete": false])
-    }
-    note(found, session)
-    return found.compared == nil ? .done : .partly
+    let format = try ListFormat(session)
+    session.show(found.list.map(FoundText.init), FoundResource.list, format, configuration)
+    let code = more(found, format, session)
+    if format == .table { noteDetails(found, session) }
+    return code
   }
 
-  /// Remarks: what to run next, and whether there is more.
-  private static func note(_ found: Findings, _ session: Session) {
+  /// Says whether there is more.
+  private static func more(_ found: Findings, _ format: ListFormat, _ session: Session) -> ExitCode {
     if let compared = found.compared {
-      session.output.note(
+      return session.partly(
+        compared, format,
         "Only the newest \(CountText.grouped(compared)) receipts were compared with this price; give --since "
           + "or --until, or list all: receiptctl receipts list --all --json --price PRICE")
-    } else if found.isCut {
+    }
+    if found.isCut {
       session.output.note(
         "More: these are the newest that were read; give more of the id, --since or --until")
     }
-    guard !session.isJSON, !session.command.flag("csv"), let newest = found.list.first else { return }
+    return .done
+  }
+
+  /// Says what to run next.
+  private static func noteDetails(_ found: Findings, _ session: Session) {
+    guard let newest = found.list.first else { return }
     let id = ShellWord.quoted(FoundText(newest).id.text)
     let group =
       switch newest.item {

@@ -46,6 +46,14 @@ extension Session {
       rows.map { format == .csv ? resource.csv(of: $0) : resource.object(of: $0).text + "\n" }.joined())
   }
 
+  /// Says that a list shows only a part and has no next page: to other programs as the last object.
+  /// - Parameter compared: how many entries it is made of.
+  func partly(_ compared: Int, _ format: ListFormat, _ note: String) -> ExitCode {
+    if format == .json { output.json(["compared": .integer(Int64(compared)), "complete": false]) }
+    output.note(note)
+    return .partly
+  }
+
   func table<Row>(
     _ rows: [Row], _ resource: Resource<Row>, _ configuration: Configuration, now: Timestamp? = nil
   ) -> Table {

@@ -19,7 +19,7 @@ enum PaymentsCommands {
           Captures without an outcome, captures that were given up, and payments about which the processor \
           gave no usable answer so far, or for a week: those are not fetched any more, until payments fetch \
           asks again. A payment that was started a moment ago is not listed. receipts show has the details \
-          of each.
+          of each. Ends with 3 if there are more.
           """,
         options: [
           OptionSpec("app", placeholder: "APP", help: "Only those of this app"), ProcessorNames.option,
@@ -48,7 +48,7 @@ enum PaymentsCommands {
         examples: [
           ExampleSpec("receiptctl payments fetch 002.u2fnbq7kgn0p4h5m", "One payment"),
           ExampleSpec(
-            "receiptctl payments list --limit \(Page.limitMax) --json | receiptctl payments fetch -",
+            "receiptctl payments list --all --json | receiptctl payments fetch -",
             "All whose outcome is unknown"),
         ]), run: fetch),
   ]
@@ -82,16 +82,13 @@ enum PaymentsCommands {
         found += ofKind.prefix(limit)
       }
     }
-    try session.show(found, PaymentResource.list, ListFormat(session), configuration)
-    if hasMore { session.output.note(more(limit)) }
-    return .done
-  }
-
-  /// There is no next page: a payment leaves the list while it is read.
-  private static func more(_ limit: Int) -> String {
-    "More: these are the longest known of each app, processor and kind; "
-      + (limit < Page.limitMax
-        ? "use --limit, up to \(Page.limitMax)" : "fetch them, then list the rest")
+    let format = try ListFormat(session)
+    session.show(found, PaymentResource.list, format, configuration)
+    guard hasMore else { return .done }
+    // There is no next page: a payment leaves the list while it is read.
+    return session.partly(
+      found.count, format,
+      "More: these are the longest known of each app, processor and kind; use --all")
   }
 
   private static func fetch(_ session: Session) throws -> ExitCode {

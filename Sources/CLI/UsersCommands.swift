@@ -2,6 +2,8 @@
 
 internal import Formats
 internal import Domain
+internal import Platform
+internal import Reports
 internal import Terminal
 
 enum UsersCommands {
@@ -13,7 +15,10 @@ enum UsersCommands {
     Verb(
       spec: CommandSpec(
         ["users", "show"], summary: "Show all data of a user",
-        discussion: "With --json it is complete, for a user who asks which data you store.",
+        discussion: """
+          With --json it is complete, for a user who asks which data you store; of an id that many users \
+          share only the newest \(CountText.grouped(UserSurvey.listMax)) entries, and it ends with 3.
+          """,
         arguments: [ArgumentSpec("USER", help: "your own id of the user")], options: [app],
         examples: [
           ExampleSpec("receiptctl users show jdo-1", "Contexts, receipts and customers of one user"),

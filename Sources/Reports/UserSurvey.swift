@@ -6,8 +6,8 @@ public import Store
 
 /// The stored data of one user.
 public struct UserSurvey {
-  /// No real user has more purchases; an id that many users share may.
-  public static let purchasesMax = 10_000
+  /// No real user has more purchases or contexts; an id that many users share may.
+  public static let listMax = 10_000
 
   /// The data of one app.
   public struct Part {
@@ -44,6 +44,8 @@ public struct UserSurvey {
 
   /// One for each app that knows the user, sorted by name.
   public private(set) var parts: [Part] = []
+  /// Whether there are more purchases, or contexts of an app, than `listMax`.
+  public private(set) var isCut = false
 
   /// - Parameters:
   ///   - user: nil if no user is known.
@@ -58,10 +60,10 @@ public struct UserSurvey {
     var learned: [(app: AppSlug, id: CustomerID)] = []
     var apps: Set<AppSlug> = []
     if let user {
-      learned = try reader.learnedCustomers(ofUser: user, limit: Self.purchasesMax)
-      named = try reader.purchases(naming: user, limit: Self.purchasesMax)
-      purchases = try reader.purchases(ofUser: user, limit: Self.purchasesMax)
-      payers = try reader.payers(ofUser: user, limit: Self.purchasesMax)
+      learned = try reader.learnedCustomers(ofUser: user, limit: Self.listMax)
+      named = try reader.purchases(naming: user, limit: Self.listMax)
+      purchases = try reader.purchases(ofUser: user, limit: Self.listMax + 1)
+      payers = try reader.payers(ofUser: user, limit: Self.listMax)
       apps = try Set(reader.appsWithContexts(ofUser: user) + reader.appsWithClaims(ofUser: user))
     }
     let known = Set(purchases.map(\.row))
@@ -80,5 +82,6 @@ public struct UserSurvey {
           payers: payers.filter { $0.app == slug }.map(\.id), named: named.filter { $0.app == slug },
           learned: learned.filter { $0.app == slug }.map(\.id)))
     }
+    isCut = purchases.count > Self.listMax || parts.contains { $0.contexts > Self.listMax }
   }
 }

@@ -165,15 +165,21 @@ import Testing
     second.key.id = "/psp/paymentorders/other"
     try harness.store(StorePayment(app: "ios", second))
     try harness.store(OrderCapture(app: "ios", CaptureOrder(key: second.key, user: "jdo-3")))
-    for format in [[], ["--json"]] {
+    for format in [[], ["--json"], ["--csv"]] {
       let first = harness.run(arguments: ["payments", "list", "--limit", "1"] + format)
+      #expect(first.code == .partly)
       #expect(first.notes.contains("More: "))
-      #expect(first.notes.contains("--limit, up to 10000"))
+      #expect(first.notes.contains("use --all"))
       #expect(!first.out.contains("/psp/paymentorders/other"))
-      let all = harness.run(arguments: ["payments", "list", "--limit", "2"] + format)
-      #expect(!all.notes.contains("More"))
-      #expect(all.out.contains("/psp/paymentorders/other"))
+      for option in [["--limit", "2"], ["--all"]] {
+        let all = harness.run(arguments: ["payments", "list"] + option + format)
+        #expect(all.code == .done)
+        #expect(!all.notes.contains("More"))
+        #expect(all.out.contains("/psp/paymentorders/other"))
+      }
     }
+    let last = try harness.run("payments", "list", "--limit", "1", "--json").objects.last
+    #expect(last == ["compared": 1, "complete": false])
   }
 
   @Test("A reversal does not appear as a replay in the history of its receipt")

@@ -39,6 +39,26 @@ struct UserTests {
     #expect(unknown.notes.contains("nothing is known of nobody"))
   }
 
+  @Test("users show --json says that it lacks the older entries of an id that many users share", .fileOnly)
+  func showsNewest() throws {
+    let harness = try harness()
+    var random = SeededGenerator(seed: 1)
+    let posts = (1...10_000).map { number in
+      IngestContext(
+        app: "ios", userID: "shared", blob: ContextBlob(text: "blob \(number)", priceID: nil),
+        id: ContextID.make(now: harness.clock.now, random: &random))
+    }
+    try harness.store(CommandList(posts))
+    let whole = harness.run("users", "show", "shared", "--json")
+    #expect(whole.code == .done)
+    #expect(try whole.objects.count == 1)
+    try harness.context("one more", user: "shared")
+    let cut = harness.run("users", "show", "shared", "--json")
+    #expect(cut.code == .partly)
+    #expect(try cut.objects.last == ["compared": 10_000, "complete": false])
+    #expect(cut.notes.contains("receiptctl receipts list --user shared --all --json"))
+  }
+
   @Test("A forgotten user is in no list, and the audit names the operator")
   func forget() throws {
     let harness = try harness()

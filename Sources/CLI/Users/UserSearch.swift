@@ -83,7 +83,7 @@ struct UserSearch {
   mutating func survey(_ reader: StoreReader) throws {
     var more = try reader.purchases(rows: purchases)
     if case .customer(let customer) = subject {
-      more += try reader.purchases(ofCustomer: customer, limit: UserSurvey.purchasesMax)
+      more += try reader.purchases(ofCustomer: customer, limit: UserSurvey.listMax)
     }
     more = more.filter { app == nil || $0.app == app }
     if user == nil {

@@ -9,9 +9,8 @@ internal import Store
 internal import Terminal
 
 enum UserShow {
-  /// How many receipts and contexts one screen shows; `--json` has all.
+  /// How many receipts and contexts one screen shows.
   static let shownMax = 10
-  static let listMax = 10_000
 
   static func run(_ session: Session) throws -> ExitCode {
     let user = try UsersCommands.user(session)
@@ -24,11 +23,8 @@ enum UserShow {
         "nothing is known of \(DisplayText.clean(user.text)); user ids are compared exactly; see "
           + "receiptctl contexts list")
     }
-    if session.isJSON {
-      try json(user, survey, reader, session)
-    } else {
-      try screen(user, survey, reader, session, configuration)
-    }
+    guard !session.isJSON else { return try json(user, survey, reader, session) }
+    try screen(user, survey, reader, session, configuration)
     return .done
   }
 
@@ -77,19 +73,24 @@ enum UserShow {
       output.line()
     }
     if survey.parts.contains(where: { $0.receipts.count > shownMax || $0.contexts > shownMax }) {
-      let word = ShellWord.quoted(user.text)
-      output.note("The newest are shown; all: receiptctl receipts list --user \(word), and contexts list")
+      output.note(newest(user, ""))
     }
+  }
+
+  private static func newest(_ user: UserID, _ options: String) -> String {
+    "The newest are shown; all: receiptctl receipts list --user \(ShellWord.quoted(user.text))\(options), "
+      + "and contexts list"
   }
 
   private static func json(
     _ user: UserID, _ survey: UserSurvey, _ reader: StoreReader, _ session: Session
-  ) throws {
+  ) throws -> ExitCode {
+    let limit = UserSurvey.listMax
     for part in survey.parts {
-      let details = try receipts(user, part.app, reader, limit: listMax).compactMap { record in
+      let details = try receipts(user, part.app, reader, limit: limit).compactMap { record in
         try record.receipt.flatMap { try reader.detail(receipt: $0.id) }
       }
-      let contexts = try contexts(user, part.app, reader, session, limit: listMax)
+      let contexts = try contexts(user, part.app, reader, session, limit: limit)
       session.output.json([
         "user_id": .string(user.text), "app": .string(part.app.text),
         "customers": .array(part.customers.map { .string($0.text) }),
@@ -97,5 +98,6 @@ enum UserShow {
         "contexts": .array(contexts.map { ContextResource.detail(of: $0) }),
       ])
     }
+    return survey.isCut ? session.partly(limit, .json, newest(user, " --all --json")) : .done
   }
 }
