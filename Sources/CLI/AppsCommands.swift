@@ -5,6 +5,7 @@ internal import Domain
 internal import Formats
 internal import Platform
 internal import Reports
+internal import Service
 internal import Store
 internal import Terminal
 
@@ -91,13 +92,12 @@ enum AppsCommands {
 
   private static func runList(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
-    let stats = try AppStats.all(session.reader(configuration), configuration, only: nil, session)
-    switch try ListFormat(session) {
-    case .table: session.output.table(table(stats, configuration, session))
-    case .json: for app in stats { session.output.json(app.json) }
-    case .csv:
-      let header = stats.first?.members.map { CSV.Field.plain($0.name) } ?? []
-      session.output.text(([CSV.record(header)] + stats.map { CSV.record($0.members) }).joined())
+    let stats = try session.stats(session.reader(configuration), configuration, only: nil)
+    let format = try ListFormat(session)
+    if format == .table {
+      session.output.table(table(stats, configuration, session))
+    } else {
+      session.show(stats, AppStats.list, format, configuration)
     }
     return .done
   }
@@ -184,7 +184,7 @@ enum AppsCommands {
       ])
     } else if ended == nil {
       session.output.line("No operator has paused the deliveries of \(name); nothing was changed.")
-      let stats = try AppStats.all(reader, configuration, only: slug, session)
+      let stats = try session.stats(reader, configuration, only: slug)
       for stoppage in stats.flatMap({ $0.stoppages(configuration) }) {
         session.output.line(stoppage.what)
         session.output.line(stoppage.advice)

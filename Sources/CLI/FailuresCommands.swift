@@ -76,15 +76,10 @@ enum FailuresCommands {
 
   private static func runList(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
-    let groups = try session.reader(configuration).failures(
-      filter(session, configuration), limit: FailureChoice.groupsMax + 1)
-    let format = try ListFormat(session)
-    session.show(
-      Array(groups.prefix(FailureChoice.groupsMax)), FailureResource.list, format, configuration)
-    guard groups.count > FailureChoice.groupsMax else { return .done }
-    return session.partly(
-      FailureChoice.groupsMax, format,
-      "Only \(CountText.grouped(FailureChoice.groupsMax)) groups are listed; use --app.")
+    return try session.show(
+      filter(session, configuration), limit: FailureChoice.groupsMax, session.reader(configuration),
+      configuration,
+      more: "Only \(CountText.grouped(FailureChoice.groupsMax)) groups are listed; use --app.")
   }
 
   private static func runAck(_ session: Session) throws -> ExitCode {

@@ -5,6 +5,7 @@ internal import Domain
 internal import Formats
 internal import Platform
 internal import Reports
+internal import Store
 internal import Terminal
 
 enum ListFormat {
@@ -44,6 +45,17 @@ extension Session {
   func add<Row>(_ rows: [Row], _ resource: Resource<Row>, _ format: ListFormat) {
     output.text(
       rows.map { format == .csv ? resource.csv(of: $0) : resource.object(of: $0).text + "\n" }.joined())
+  }
+
+  /// Prints a list that has one page.
+  /// - Parameter more: what it says if that does not show all.
+  func show<Filter: ListFilter>(
+    _ filter: Filter, limit: Int, _ reader: StoreReader, _ configuration: Configuration, more: String
+  ) throws -> ExitCode {
+    let format = try ListFormat(self)
+    let page = try filter.read(reader, limit: limit, now: now)
+    show(page.entries, Filter.resource, format, configuration)
+    return page.compared.map { partly($0, format, more) } ?? .done
   }
 
   /// Says that a list shows only a part and has no next page: to other programs as the last object.

@@ -4,6 +4,7 @@
 internal import Config
 internal import Domain
 internal import Reports
+internal import Service
 internal import Store
 internal import Terminal
 
@@ -53,16 +54,6 @@ enum PaymentsCommands {
         ]), run: fetch),
   ]
 
-  /// Apps and processors that are configured or have receipts, those of the options only.
-  static func places(
-    _ session: Session, _ configuration: Configuration, _ reader: StoreReader
-  ) throws -> [AppProcessor] {
-    let app = try session.app(configuration)
-    return try configuration.places(reader).filter {
-      (app == nil || app == $0.app) && (session.processor == nil || session.processor == $0.processor)
-    }
-  }
-
   private static func list(_ session: Session) throws -> ExitCode {
     let isAll = session.command.flag("all")
     if isAll, session.command.options.contains("limit") {
@@ -72,23 +63,11 @@ enum PaymentsCommands {
     let limit = isAll ? Int(Int32.max) : given
     let configuration = try session.configuration()
     let reader = try session.reader(configuration)
-    var found: [TroubledPayment] = []
-    var hasMore = false
-    for place in try places(session, configuration, reader) {
-      let listed = try reader.troubledPayments(place, limit: limit + 1)
-      for kind in TroubledPayment.Kind.allCases {
-        let ofKind = listed.filter { $0.kind == kind }
-        hasMore = hasMore || ofKind.count > limit
-        found += ofKind.prefix(limit)
-      }
-    }
-    let format = try ListFormat(session)
-    session.show(found, PaymentResource.list, format, configuration)
-    guard hasMore else { return .done }
-    // There is no next page: a payment leaves the list while it is read.
-    return session.partly(
-      found.count, format,
-      "More: these are the longest known of each app, processor and kind; use --all")
+    var filter: PaymentFilter = try session.filter(configuration)
+    filter.places = try configuration.places(reader)
+    return try session.show(
+      filter, limit: limit, reader, configuration,
+      more: "More: these are the longest known of each app, processor and kind; use --all")
   }
 
   private static func fetch(_ session: Session) throws -> ExitCode {
@@ -146,15 +125,6 @@ enum PaymentsCommands {
       "cannot be fetched: the configuration has no key for the API of "
         + DisplayText.clean("apps.\(record.app).\(record.purchase.key.processor)")
     case .erased: "was erased with its user"
-    }
-  }
-}
-
-extension Configuration {
-  /// The apps with their processors: those of the configuration, and those that have receipts.
-  func places(_ reader: StoreReader) throws(StoreFault) -> [AppProcessor] {
-    Set(try reader.countsByProcessor().keys).union(configuredPlaces).sorted {
-      ($0.app, $0.processor) < ($1.app, $1.processor)
     }
   }
 }

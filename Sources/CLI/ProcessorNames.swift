@@ -29,8 +29,3 @@ enum ProcessorNames {
   static let keeping = listers.map { "\($0.label) keeps them for \($0.eventsKept ?? "")" }
     .joined(separator: ", ")
 }
-
-extension Session {
-  /// `--processor`; nil without the option.
-  var processor: ProcessorName? { command.options["processor"].map(ProcessorName.init) }
-}

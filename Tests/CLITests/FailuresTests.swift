@@ -2,6 +2,7 @@
 
 import Domain
 import Formats
+import SQLiteStore
 import Terminal
 import Testing
 
@@ -33,6 +34,28 @@ import Testing
     #expect(try states() == ["growing", "new"])
     #expect(harness.run("failures", "reopen", "--reason", "http_422").out == "Opened 1 group again.\n")
     #expect(try states() == ["new", "new"])
+  }
+
+  @Test("A list of more groups than it shows says so", .fileOnly)
+  func manyGroups() throws {
+    let harness = try OperatorHarness()
+    let connection = try Connection(path: harness.databasePath, mode: .readWrite, busyTimeout: .seconds(1))
+    func add(from first: Int, through last: Int) throws {
+      try connection.execute(
+        """
+        INSERT INTO receipt_counts (app, state, reason, last_cause, processor, count)
+          WITH RECURSIVE counting (n) AS (SELECT \(first) UNION ALL SELECT n + 1 FROM counting WHERE n < \(last))
+          SELECT 'ios', 'failed', 'gave_up', 'cause_' || n, 'stripe', 1 FROM counting
+        """)
+    }
+    try add(from: 1, through: 1000)
+    #expect(harness.run("failures", "list", "--json").code == .done)
+    try add(from: 1001, through: 1001)
+    let ran = harness.run("failures", "list", "--json")
+    #expect(ran.code == .partly)
+    #expect(try ran.objects.count == 1001)
+    #expect(try ran.objects.last == ["compared": 1000, "complete": false])
+    #expect(ran.notes.contains("Only 1,000 groups are listed"))
   }
 
   @Test(

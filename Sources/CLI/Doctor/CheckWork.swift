@@ -16,7 +16,7 @@ enum WorkCheck: DoctorCheck {
 
   static func findings(_ scene: DoctorScene) throws -> [Finding] {
     guard let reader = scene.reader else { return [] }
-    let stats = try AppStats.all(reader, scene.configuration, only: scene.only, scene.session)
+    let stats = try scene.session.stats(reader, scene.configuration, only: scene.only)
     let since = scene.now - failuresWithin
     let (failed, recent) = (try reader.failures(since: since), try reader.recentFailures(since: since))
     let standing = try reader.failedNow()

@@ -5,6 +5,7 @@ internal import Domain
 internal import Formats
 internal import Platform
 internal import Reports
+internal import Service
 internal import Store
 internal import Terminal
 
@@ -57,16 +58,6 @@ enum JoinStats {
       [
         .init(name: "app", value: .string(app.text)),
         .init(name: "day", value: .string(String(day.start.rfc3339.prefix(10)))),
-      ] + members(day.tally))
-  }
-
-  /// The numbers of a tally.
-  static func members(_ tally: JoinTally) -> [JSONValue.Member] {
-    [.init(name: "receipts", value: .integer(tally.total))]
-      + JoinOutcome.allCases.map { .init(name: $0.rawValue, value: .integer(tally[$0])) }
-      + [
-        .init(name: "contexts", value: .integer(tally.contexts)),
-        .init(name: "unclaimed", value: .integer(tally.unclaimed)),
-      ]
+      ] + day.tally.members)
   }
 }

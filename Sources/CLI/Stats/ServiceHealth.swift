@@ -112,18 +112,10 @@ struct ServiceHealth {
 
   /// The objects `service` and `findings` of `--json`, in one.
   func json(_ problems: [Finding]) -> JSONValue {
-    var members: [JSONValue.Member] = [
-      .init(name: "running", value: .bool(isRunning)),
-      .init(name: "process", value: .optional(daemon?.process.map(Int64.init))),
-      .init(name: "ready", value: .bool(isWell)),
-    ]
-    if case .object(let report)? = report?.json { members += report.filter { $0.name != "ready" } }
-    if report == nil { members.append(.init(name: "disk_free_bytes", value: .optional(freeBytes))) }
-    members.append(.init(name: "unread_events_last_day", value: unread.json))
-    return .object([
-      .init(name: "service", value: .object(members)),
-      .init(name: "findings", value: .array(problems.map(\.json))),
-    ])
+    .object(
+      HealthReport.status(
+        report, isRunning: isRunning, process: daemon?.process.map(Int64.init), isReady: isWell,
+        freeBytes: freeBytes, unread, problems))
   }
 
   func show(_ session: Session) {

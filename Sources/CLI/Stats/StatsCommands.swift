@@ -4,6 +4,7 @@ internal import Config
 internal import Domain
 internal import Formats
 internal import Reports
+internal import Service
 internal import Store
 internal import Terminal
 
@@ -82,13 +83,10 @@ enum StatsCommands {
   ) throws {
     if session.command.flag("joins") { return try JoinStats.show(reader, configuration, only, session) }
     let isLatency = session.command.flag("latency")
-    let stats = try AppStats.all(
-      reader, configuration, only: only, windows: isLatency ? LatencyWindow.allCases : [.hour], session)
+    let stats = try session.stats(
+      reader, configuration, only: only, windows: isLatency ? LatencyWindow.allCases : [.hour])
     try ServiceHealth(reader, configuration, session).show(session)
-    if session.isJSON {
-      for app in stats { session.output.json(app.json) }
-      return
-    }
+    guard !session.isJSON else { return session.add(stats, AppStats.list, .json) }
     let isStill = !session.command.flag("watch")
     session.output.table(table(stats, session), namesDropped: isStill)
     if isLatency {
@@ -142,5 +140,79 @@ enum StatsCommands {
         ])
     }
     return table
+  }
+}
+
+extension DestinationLatencies {
+  /// `stats --latency`.
+  static func table(_ stats: [AppStats]) -> Table {
+    var table = Table(
+      [
+        .init("APP"), .init("DESTINATION"), .init("PERIOD"), .init("ATTEMPTS", alignment: .trailing),
+        .init("ACCEPTED", alignment: .trailing), .init("P50", alignment: .trailing),
+        .init("P99", alignment: .trailing), .init("FROM PAYMENT P50", alignment: .trailing),
+        .init("FROM PAYMENT P99", alignment: .trailing),
+      ], emptyMessage: "Nothing was sent in the last week.")
+    for destination in stats.flatMap(\.latencies) {
+      for (window, latencies) in destination.windows {
+        table.add(
+          [
+            Table.Cell(destination.place.app.text), Table.Cell(destination.place.destination.text),
+            Table.Cell(window.text), Table.Cell(count: latencies.attempts.total),
+            Table.Cell(LatencyText.share(latencies.successRate)),
+          ]
+            + [latencies.attempts, latencies.sincePayment].flatMap { counts in
+              [0.5, 0.99].map { Table.Cell(LatencyText.time(counts.quantile($0))) }
+            })
+      }
+    }
+    return table
+  }
+}
+
+extension AppStats {
+  /// Whether deliveries run, and if not, why.
+  func deliveries(_ session: Session) -> Table.Cell {
+    guard isConfigured else { return Table.Cell("not configured", unconfigured == nil ? .dim : .red) }
+    if let text = PauseText(pause, app: slug.text, now: now) {
+      return Table.Cell(DisplayText.clean(text.short), .yellow)
+    }
+    guard isServed else { return Table.Cell("receiptd is not running", .red) }
+    let cause = breaker.cause.map { " (\($0.text))" } ?? ""
+    let probe = breaker.probeAt.map { ", probe \(session.relative($0))" } ?? ""
+    switch breaker.state {
+    case .paused, .open: return Table.Cell("stopped\(cause)\(probe)", .red)
+    case .closed:
+      guard let rest = breaker.restUntil, rest > now else { return Table.Cell("running", .green) }
+      return Table.Cell("on hold, resume \(session.relative(rest))", .yellow)
+    }
+  }
+
+  /// What stops deliveries to each destination, and what to do about it, as two lines each.
+  func stoppages(_ configuration: Configuration) -> [(what: String, advice: String)] {
+    if let unconfigured {
+      let app = DisplayText.clean(slug.text)
+      return [("The app \(app) \(unconfigured.sentence).", "  \(unconfigured.advice)")]
+    }
+    guard isConfigured else { return [] }
+    return Stoppage.all(of: slug, pause, breakers, configuration, now: now).map {
+      ($0.what, "  \($0.advice)")
+    }
+  }
+
+  /// The first of `stoppages`; nil if nothing stops deliveries.
+  func stoppage(_ configuration: Configuration) -> (what: String, advice: String)? {
+    stoppages(configuration).first
+  }
+}
+
+extension Session {
+  /// The state of every app that is configured or has receipts.
+  func stats(
+    _ reader: StoreReader, _ configuration: Configuration, only: AppSlug?, windows: [LatencyWindow] = [.hour]
+  ) throws -> [AppStats] {
+    try AppStats.all(
+      reader, configuration, only: only, windows: windows, isServed: isServed(configuration, reader), now: now
+    )
   }
 }

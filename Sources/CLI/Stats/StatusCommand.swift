@@ -35,7 +35,7 @@ enum StatusCommand {
     let configuration = try session.configuration()
     let reader = try session.reader(configuration)
     let only = try session.app(configuration)
-    let stats = try AppStats.all(reader, configuration, only: only, session)
+    let stats = try session.stats(reader, configuration, only: only)
     let health = try ServiceHealth(reader, configuration, session)
     let problems = try problems(reader, configuration, health).filter {
       only == nil || $0.app == nil || $0.app == only
@@ -43,7 +43,7 @@ enum StatusCommand {
     let output = session.output
     guard !session.isJSON else {
       output.json(health.json(problems))
-      for app in stats { output.json(app.json) }
+      session.add(stats, AppStats.list, .json)
       return .done
     }
     if health.isWell, let first = health.lines.first { output.line(DisplayText.clean(first)) }

@@ -84,8 +84,7 @@ struct TopView {
   private mutating func draw(_ session: Session) throws {
     let output = session.output
     let columns = output.result.columns ?? 80
-    let stats = try AppStats.all(
-      reader, configuration, only: only, session)
+    let stats = try session.stats(reader, configuration, only: only)
     var failed = AttemptFilter()
     failed.isFailed = true
     failed.app = only

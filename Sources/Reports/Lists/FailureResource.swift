@@ -54,6 +54,9 @@ extension FailureChoice: ListFilter {
   public func read(
     _ reader: StoreReader, limit _: Int, now _: Timestamp
   ) throws(StoreFault) -> ListPage<FailureGroup, Int64> {
-    ListPage(try reader.failures(self, limit: Self.groupsMax), next: nil)
+    let groups = try reader.failures(self, limit: Self.groupsMax + 1)
+    return ListPage(
+      Array(groups.prefix(Self.groupsMax)), next: nil,
+      compared: groups.count > Self.groupsMax ? Self.groupsMax : nil)
   }
 }

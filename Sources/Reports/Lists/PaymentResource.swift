@@ -1,7 +1,7 @@
-// The list of payments whose outcome the processor has not confirmed, which has one page. Pure; called from
+// The list of payments whose outcome the processor has not confirmed. Pure, but for reading it; called from
 // any thread.
 
-internal import Domain
+public import Domain
 internal import Formats
 public import Store
 
@@ -23,6 +23,45 @@ public enum PaymentResource {
     .time("since") { $0.since }.titled("Since"), .number("failures") { $0.failures }.titled("Failures"),
     .time("next_call_at") { $0.nextAt }.titled("Next call"),
   ]
+}
+
+/// Which payments to list. There is one page: a payment leaves the list while it is read.
+public struct PaymentFilter: ListFilter {
+  public var app: AppSlug?
+  public var processor: ProcessorName?
+  /// Where to look: the apps with their processors.
+  public var places: [AppProcessor] = []
+
+  public init() {}
+
+  public static var resource: Resource<TroubledPayment> { PaymentResource.list }
+  public static var hasPages: Bool { false }
+  public static let fields: [FilterField<PaymentFilter>] = [
+    .app { $0.app = $1 }, .processor { $0.processor = $1 },
+  ]
+
+  public var after: Int64? {
+    get { nil }
+    set {}
+  }
+
+  /// - Parameter limit: of each app, processor and kind.
+  public func read(
+    _ reader: StoreReader, limit: Int, now _: Timestamp
+  ) throws(StoreFault) -> ListPage<TroubledPayment, Int64> {
+    var page = ListPage<TroubledPayment, Int64>([], next: nil)
+    var isCut = false
+    for place in places where [nil, place.app].contains(app) && [nil, place.processor].contains(processor) {
+      let found = try reader.troubledPayments(place, limit: limit + 1)
+      for kind in TroubledPayment.Kind.allCases {
+        let ofKind = found.filter { $0.kind == kind }
+        isCut = isCut || ofKind.count > limit
+        page.entries += ofKind.prefix(limit)
+      }
+    }
+    if isCut { page.compared = page.entries.count }
+    return page
+  }
 }
 
 extension TroubledPayment.Kind {

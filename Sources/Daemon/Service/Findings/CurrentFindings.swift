@@ -3,6 +3,7 @@
 
 public import Config
 public import Domain
+public import Formats
 internal import Reports
 
 extension Finding {
@@ -37,5 +38,26 @@ extension HealthReport {
 
   static func sorted<Value>(_ counts: [AppProcessor: Value]) -> [(key: AppProcessor, value: Value)] {
     counts.sorted { ($0.key.app, $0.key.processor) < ($1.key.app, $1.key.processor) }
+  }
+
+  /// The objects `service` and `findings` of `receiptctl --json` and of the API.
+  /// - Parameters:
+  ///   - report: nil if no receiptd runs, or if it has not reported yet.
+  ///   - process: of the receiptd that serves a database file.
+  public static func status(
+    _ report: HealthReport?, isRunning: Bool, process: Int64? = nil, isReady: Bool, freeBytes: Int64?,
+    _ unread: UnreadEvents, _ problems: [Finding]
+  ) -> [JSONValue.Member] {
+    var service: [JSONValue.Member] = [
+      .init(name: "running", value: .bool(isRunning)), .init(name: "process", value: .optional(process)),
+      .init(name: "ready", value: .bool(isReady)),
+    ]
+    if case .object(let members)? = report?.json { service += members.filter { $0.name != "ready" } }
+    if report == nil { service.append(.init(name: "disk_free_bytes", value: .optional(freeBytes))) }
+    service.append(.init(name: "unread_events_last_day", value: unread.json))
+    return [
+      .init(name: "service", value: .object(service)),
+      .init(name: "findings", value: .array(problems.map(\.json))),
+    ]
   }
 }

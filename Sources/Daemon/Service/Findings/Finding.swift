@@ -5,7 +5,7 @@
 public import Config
 public import Domain
 public import Formats
-internal import Reports
+public import Reports
 
 /// One thing that was found. It names no user, object or secret (R7).
 public struct Finding: Sendable, Equatable {
@@ -102,15 +102,17 @@ public struct Finding: Sendable, Equatable {
   /// Names of programs, apps and processors stay as they are.
   private var sentence: String { what.hasPrefix("the ") ? what.capitalizedFirst : what }
 
-  /// An element of the array `findings` of `receiptctl --json`.
-  public var json: JSONValue {
+  /// An element of the array `findings` of `receiptctl --json` and of the API.
+  public static let list = Resource<Finding>(
+    "findings", one: "finding",
     [
-      "check": .string(check.rawValue), "severity": .string(level.rawValue), "title": .string(title),
-      "detail": .string(what), "remedy": .optional(next), "app": .optional(app?.text),
-      "since": .optional(since?.rfc3339), "alert": .optional(alert?.text),
-      "commands": .array(commands.map(JSONValue.string)),
-    ]
-  }
+      .text("check") { $0.check.rawValue }, .text("severity") { $0.level.rawValue },
+      .text("title") { $0.title }, .text("detail") { $0.what }, .text("remedy") { $0.next }, .app { $0.app },
+      .time("since") { $0.since }, .text("alert") { $0.alert?.text },
+      .json("commands") { .array($0.commands.map(JSONValue.string)) },
+    ], table: [])
+
+  public var json: JSONValue { Self.list.object(of: self) }
 
   /// Several findings of one kind as one, with what to do about the worst of them; nil without findings.
   static func joined(_ findings: [Finding], alert: AlertCondition) -> Finding? {

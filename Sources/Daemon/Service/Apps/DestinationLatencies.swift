@@ -1,17 +1,16 @@
 // How long the deliveries to one destination took, and how many were accepted. Pure; any thread.
 
-internal import Domain
-internal import Formats
-internal import Reports
-internal import Store
-internal import Terminal
+public import Domain
+public import Formats
+internal import Platform
+public import Store
 
-struct DestinationLatencies {
-  let place: AppDestination
+public struct DestinationLatencies: Sendable {
+  public let place: AppDestination
   /// Shorter periods first.
-  let windows: [(window: LatencyWindow, latencies: DeliveryLatencies)]
+  public let windows: [(window: LatencyWindow, latencies: DeliveryLatencies)]
 
-  init(
+  public init(
     _ reader: StoreReader, _ place: AppDestination, _ windows: [LatencyWindow], now: Timestamp
   ) throws(StoreFault) {
     self.place = place
@@ -21,12 +20,12 @@ struct DestinationLatencies {
   }
 
   /// The figures of a period, of all these destinations.
-  static func sum(_ all: [DestinationLatencies], _ window: LatencyWindow) -> DeliveryLatencies {
+  public static func sum(_ all: [DestinationLatencies], _ window: LatencyWindow) -> DeliveryLatencies {
     all.flatMap(\.windows).filter { $0.window == window }.map(\.latencies).reduce(DeliveryLatencies(), +)
   }
 
   /// The destination's name with the figures of each period.
-  var json: JSONValue.Member {
+  public var json: JSONValue.Member {
     let periods = windows.map { window, latencies in
       JSONValue.Member(name: window.rawValue, value: Self.json(latencies))
     }
@@ -45,30 +44,5 @@ struct DestinationLatencies {
       "payment_to_delivery_p50_ms": milliseconds(latencies.sincePayment, 0.5),
       "payment_to_delivery_p99_ms": milliseconds(latencies.sincePayment, 0.99),
     ]
-  }
-
-  /// `stats --latency`.
-  static func table(_ stats: [AppStats]) -> Table {
-    var table = Table(
-      [
-        .init("APP"), .init("DESTINATION"), .init("PERIOD"), .init("ATTEMPTS", alignment: .trailing),
-        .init("ACCEPTED", alignment: .trailing), .init("P50", alignment: .trailing),
-        .init("P99", alignment: .trailing), .init("FROM PAYMENT P50", alignment: .trailing),
-        .init("FROM PAYMENT P99", alignment: .trailing),
-      ], emptyMessage: "Nothing was sent in the last week.")
-    for destination in stats.flatMap(\.latencies) {
-      for (window, latencies) in destination.windows {
-        table.add(
-          [
-            Table.Cell(destination.place.app.text), Table.Cell(destination.place.destination.text),
-            Table.Cell(window.text), Table.Cell(count: latencies.attempts.total),
-            Table.Cell(LatencyText.share(latencies.successRate)),
-          ]
-            + [latencies.attempts, latencies.sincePayment].flatMap { counts in
-              [0.5, 0.99].map { Table.Cell(LatencyText.time(counts.quantile($0))) }
-            })
-      }
-    }
-    return table
   }
 }
