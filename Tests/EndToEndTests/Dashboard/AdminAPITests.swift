@@ -34,6 +34,7 @@ import Testing
         ("/contexts", ["contexts", "list"]), ("/claims", ["claims", "list"]), ("/audit", ["audit", "list"]),
         ("/attempts?failed=yes", ["attempts", "list", "--failed"]),
         ("/failed?app=shop", ["failures", "list", "--app", "shop"]),
+        ("/payments?app=shop", ["payments", "list", "--app", "shop"]),
       ] {
         #expect(try items(get(relay, path)) == lines(words), "\(path)")
       }
@@ -45,6 +46,32 @@ import Testing
       _ = try relay.receiptctl("receipts", "replay", "--state", "failed", "--rate", "0.01/s", "--yes")
       let job = try #require(try items(get(relay, "/jobs")).first?["id"]?.stringValue)
       #expect(try get(relay, "/jobs/\(job)")["kind"] == "replay")
+    }
+  }
+
+  @Test("The status is what receiptctl status prints with --json, for viewers, too")
+  func status() throws {
+    try Relay.withPast(receipts: 60, failed: 20, admin: Roles.admin) { relay, _ in
+      let lines = try relay.receiptctl("status", "--json").output.split(separator: "\n")
+        .filter { $0.hasPrefix("{") }.map { try JSONValue(parsing: Array($0.utf8)) }
+      func list(_ name: String, of object: JSONValue?) -> [JSONValue] {
+        if case .array(let values)? = object?[name] { values } else { [] }
+      }
+      // Other members depend on the time.
+      func same(_ names: [String]) -> (JSONValue) -> [JSONValue?] { { object in names.map { object[$0] } } }
+      func down(_ object: JSONValue?) throws -> [JSONValue?] {
+        let found = list("findings", of: object).first { $0["alert"] == "breaker_open" }
+        return try same(["check", "severity", "title", "remedy", "app", "since"])(#require(found))
+      }
+      let whole = try get(relay, "/status")
+      #expect(whole["service"]?["ready"] == true)
+      #expect(whole["service"]?["configuration"] == lines.first?["service"]?["configuration"])
+      #expect(try down(whole) == down(lines.first))
+      let app = same(["app", "configured", "served", "failed", "pause"])
+      #expect(list("apps", of: whole).map(app) == lines.dropFirst().map(app))
+      let shop = try get(relay, "/status?app=shop")
+      #expect(list("apps", of: shop).map { $0["app"] } == ["shop"])
+      #expect(list("findings", of: shop).allSatisfy { $0["app"] == .null || $0["app"] == "shop" })
     }
   }
 
@@ -77,13 +104,16 @@ import Testing
         ("/jobs?stat=running", "`stat` is not known; the fields here are state, limit, after"),
         ("/jobs?state=running&state=paused", "`state` must be there once"), ("/jobs?state=", "with a value"),
         ("/jobs?state=sold", "must be one of preparing"), ("/jobs?limit=0", "from 1 to 500"),
-        ("/failed?limit=5", "`limit` is not known"), ("/failed?after=x", "`after` is not known"),
+        ("/failed?limit=5", "`limit` is not known"),
+        ("/payments?limit=5", "`limit` is not known"), ("/failed?after=x", "`after` is not known"),
         ("/jobs?after=x", "must be the id of a job"), ("/jobs?state=%zz", "broken percent escape"),
         ("/receipts/\(none)?x=1", "there are none here"),
       ] {
         #expect(try problem(path, bob, 400)["detail"]?.stringValue?.contains(part) == true, "\(path)")
       }
-      for path in ["/receipts/\(none)", "/receipts/x", "/events/none", "/claims/none", "/none", ""] {
+      for path in [
+        "/receipts/\(none)", "/receipts/x", "/events/none", "/claims/none", "/status?app=none", "/none", "",
+      ] {
         _ = try problem(path, bob, 404)
       }
       // Passwords and a proxy's login come with requests of other sites, too, and tokens do not.

@@ -90,7 +90,7 @@ enum Roles {
         for part in [encoded, decoded] { #expect(!viewers.contains(part), "\(path) hides \(part)") }
       }
       let lists = ["/attempts", "/contexts", "/receipts.json", "/attempts.json", "/contexts.csv"]
-      for path in lists + ["/api/v1/attempts", "/api/v1/contexts"] {
+      for path in lists + ["/api/v1/attempts", "/api/v1/contexts", "/api/v1/status"] {
         #expect(try !ask(path, "bob").text.contains(encoded), "\(path)")
       }
     }

@@ -2,6 +2,7 @@
 // JSON that receiptctl prints. A request needs a token, and neither a cookie nor a password counts, so a page
 // of another site cannot cause one. The thread of the pages.
 
+internal import Config
 internal import Domain
 internal import Formats
 internal import HTTPServer
@@ -43,7 +44,12 @@ extension Dashboard {
     [
       list(ReceiptFilter.self), list(EventFilter.self), list(ContextFilter.self), list(ClaimFilter.self),
       list(AttemptFilter.self), list(AuditFilter.self), list(FailureChoice.self),
-      list(JobFilter.self) { dashboard, job, reader throws(StoreFault) in try dashboard.paced(job, reader) },
+      list(PaymentFilter.self) { dashboard, filter, reader throws(StoreFault) in
+        filter.places = try dashboard.health.configuration.places(reader)
+      },
+      list(
+        JobFilter.self,
+        finish: { dashboard, job, reader throws(StoreFault) in try dashboard.paced(job, reader) }),
       object("receipts/{receipt}", ReceiptResource.list) { dashboard, visit throws(Refusal) in
         try dashboard.receiptJSON(ReceiptID(visit["receipt"] ?? ""))
       },
@@ -66,7 +72,7 @@ extension Dashboard {
       object("jobs/{job}", JobResource.list()) { dashboard, visit throws(Refusal) in
         try dashboard.jobJSON(JobID(visit["job"] ?? ""))
       },
-      events,
+      events, status,
     ] + actions.map(operation)
   }
 
@@ -82,6 +88,49 @@ extension Dashboard {
       return Self.page(
         found.map { EventResource.detail(of: $0.summary, body: dashboard.mayChange ? $0.body : nil) })
     }
+  }
+
+  /// What `receiptctl status --json` prints, as one object.
+  private var status: APIOperation {
+    reading(
+      "/status", "Show what is wrong now and what to do, and the state of each app",
+      [
+        .init(
+          name: "app", text: "Only this app, and what concerns all",
+          schema: ["type": "string", "minLength": 1, "maxLength": 255])
+      ], answer: Self.statusSchema
+    ) { dashboard, _, form throws(Refusal) in
+      let only = form["app"].map(AppSlug.init)
+      let (now, configuration) = (dashboard.now, dashboard.health.configuration)
+      let report = dashboard.health.report(now: now)
+      let (status, apps) = try dashboard.read { source throws(StoreFault) in
+        let reader = source.reader
+        let unread = UnreadEvents(configuration.apps, reader, now: now)
+        let identity = IdentityFindings(configuration.apps, reader, now: now)
+        let problems = Finding.problems(
+          Finding.current(report, unread, identity, configuration, now: now),
+          try dashboard.alerts.troubles(configuration, reader, report, now), now: now)
+        return (
+          HealthReport.status(
+            report, isRunning: true, isReady: report.isReady, freeBytes: report.freeBytes, unread,
+            problems.filter { only == nil || $0.app == nil || $0.app == only }),
+          try AppStats.all(reader, configuration, only: only, isServed: true, now: now)
+        )
+      }
+      guard only == nil || !apps.isEmpty else { throw .problem(.unknownApp) }
+      return .object(status + [.init(name: "apps", value: .array(apps.map(AppStats.list.object)))])
+    }
+  }
+
+  private static var statusSchema: JSONValue {
+    [
+      "type": "object", "required": ["service", "findings", "apps"],
+      "properties": [
+        "service": ["type": "object", "required": ["running", "ready"]],
+        "findings": ["type": "array", "items": Finding.list.schema],
+        "apps": ["type": "array", "items": AppStats.list.schema],
+      ],
+    ]
   }
 
   private func receiptJSON(_ id: ReceiptID) throws(Refusal) -> JSONValue {
@@ -110,9 +159,15 @@ extension Dashboard {
 
   // MARK: Forms of operations
 
-  /// - Parameter finish: adds what the list's query does not read.
+  /// - Parameters:
+  ///   - prepare: adds to the filter what its query needs besides the request.
+  ///   - finish: adds what the list's query does not read.
   private func list<Filter: ListFilter>(
     _: Filter.Type,
+    prepare:
+      @escaping @Sendable (Dashboard, inout Filter, StoreReader) throws(StoreFault) -> Void = {
+        _, _, _ throws(StoreFault) in
+      },
     finish:
       @escaping @Sendable (Dashboard, Filter.Row, StoreReader) throws(StoreFault) -> Filter.Row = {
         _, row, _ throws(StoreFault) in row
@@ -124,7 +179,8 @@ extension Dashboard {
       answer: Self.page(of: resource.schema)
     ) { dashboard, visit, form throws(Refusal) in
       let search: ListSearch<Filter> = try dashboard.parsed(visit.head)
-      let limit = Int(form["limit"] ?? String(ListParts.pageSize))
+      let most = Filter.hasPages ? ListParts.pageSize : Self.apiLimits.upperBound
+      let limit = Int(form["limit"] ?? String(most))
       guard let limit, Self.apiLimits.contains(limit) else {
         throw .problem(
           Self.invalid(
@@ -133,7 +189,9 @@ extension Dashboard {
       }
       let now = dashboard.now
       return try dashboard.read { source throws(StoreFault) in
-        let page = try search.filter.read(source.reader, limit: limit, now: now)
+        var filter = search.filter
+        try prepare(dashboard, &filter, source.reader)
+        let page = try filter.read(source.reader, limit: limit, now: now)
         let rows = try page.entries.map { row throws(StoreFault) in
           resource.object(of: try finish(dashboard, row, source.reader))
         }
