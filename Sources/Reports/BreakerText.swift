@@ -65,10 +65,9 @@ extension Timestamp {
   }
 
   /// As a sentence has it, in UTC: `08:30 UTC`, with the date before it unless it is today's.
-  /// - Parameter today: nil shows the date in any case.
-  public func clock(today: Timestamp?) -> String {
+  public func clock(today: Timestamp) -> String {
     let (day, time) = (rfc3339.prefix(10), rfc3339.dropFirst(11).prefix(5))
-    return today?.rfc3339.prefix(10) == day ? "\(time) UTC" : "\(day) \(time) UTC"
+    return today.rfc3339.prefix(10) == day ? "\(time) UTC" : "\(day) \(time) UTC"
   }
 
   /// RFC 3339, in UTC, with milliseconds.

@@ -30,7 +30,7 @@ public enum PaymentText {
   }
 
   /// `ordered at 08:30 UTC, its outcome is unknown after 2 failures (timeout); the next call is due at …`
-  static func capture(_ capture: CaptureSummary, now: Timestamp?) -> String {
+  static func capture(_ capture: CaptureSummary, now: Timestamp) -> String {
     if let meaning = meaning(of: capture) {
       return (capture.endedAt.map { "ended at \($0.clock(today: now)): " } ?? "") + meaning
     }
@@ -57,7 +57,7 @@ public enum PaymentText {
   }
 
   /// When the processor is asked again, and how often it was without success.
-  static func lookup(_ lookup: PlannedLookup, now: Timestamp?) -> String {
+  static func lookup(_ lookup: PlannedLookup, now: Timestamp) -> String {
     guard let dueAt = lookup.dueAt else {
       return "given up after a week: the processor gave no usable answer "
         + CountText.of(lookup.attempts, "time")

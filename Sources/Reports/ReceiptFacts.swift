@@ -21,8 +21,8 @@ public struct ReceiptFact: Sendable, Equatable {
 
 /// The facts about a purchase and its receipt, the most requested first.
 public enum ReceiptFacts {
-  /// - Parameter now: of its day, times have no date; nil shows the date of each.
-  public static func all(_ detail: ReceiptDetail, now: Timestamp? = nil) -> [ReceiptFact] {
+  /// - Parameter now: of its day, times have no date.
+  public static func all(_ detail: ReceiptDetail, now: Timestamp) -> [ReceiptFact] {
     let record = detail.record
     let purchase = record.purchase
     let receipt = record.receipt

@@ -110,7 +110,7 @@ extension Dashboard {
     Tag.section(.class("card")) {
       Tag.h2 { PageParts.identifier(detail.record.purchase.key.id) }
       Tag.dl {
-        for fact in ReceiptFacts.all(detail) {
+        for fact in ReceiptFacts.all(detail, now: now) {
           PageParts.fact(fact.name, fact.id?.html(in: fact.value, portal) ?? PageParts.untrusted(fact.value))
         }
       }
