@@ -156,11 +156,8 @@ extension Configuration {
   /// URL is shown without userinfo and without the values of its query.
   public var redacted: JSONValue { Self.section(registry).show(self) }
 
-  /// The same of a configuration without keys, and of an app without keys.
-  public var defaults: (own: JSONValue, app: JSONValue) {
-    let (own, app) = (Self.section(registry), AppConfiguration.section(registry))
-    return (own.show(own.initial), app.show(app.initial))
-  }
+  /// What its keys are, with their defaults.
+  public var keys: [KeyDescription] { ConfigurationReference.keys(registry) }
 }
 
 // MARK: - Digest

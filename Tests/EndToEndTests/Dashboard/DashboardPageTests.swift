@@ -43,7 +43,8 @@ import Testing
 
   @Test("Settings show every key, and of a secret only its source")
   func settings() throws {
-    try withRelay(top: ["limits": ["request_timeout": "7s"]]) { relay, _ in
+    let alert: JSONValue = ["to": "https://chat.example.com/hook", "on": ["app_paused"]]
+    try withRelay(top: ["limits": ["request_timeout": "7s"], "alerts": [alert]]) { relay, _ in
       let page = try relay.admin.request("GET", "/settings").text
       #expect(page.contains("apps.shop"))
       #expect(page.contains("webhook_secrets"))
@@ -51,9 +52,17 @@ import Testing
       #expect(page.contains("7s"))
       #expect(page.contains("(set in place)"))
       #expect(page.contains("keys with the default"))
-      let start = try #require(page.firstRange(of: "id=\"section-limits\"")).upperBound
-      let fold = try #require(page[start...].firstRange(of: "<details")).lowerBound
-      #expect(page[start..<fold].contains("request_timeout"), "what was changed comes first")
+      for (section, changed, standard) in [
+        ("limits", "request_timeout", "context_body"), ("alerts", "[0].on", "[0].every"),
+        ("apps.shop", "stripe.reference", "stripe.tolerance"),
+      ] {
+        let start = try #require(page.firstRange(of: "id=\"section-\(section)\"")).upperBound
+        let fold = try #require(page[start...].firstRange(of: "<details")).lowerBound
+        let end = try #require(page[fold...].firstRange(of: "</section>")).lowerBound
+        #expect(page[start..<fold].contains(">\(changed)<"), "what was changed comes first")
+        #expect(!page[start..<fold].contains(">\(standard)<"), "\(standard) is the default")
+        #expect(page[fold..<end].contains(">\(standard)<"))
+      }
       #expect(!page.contains(Secrets.webhook))
       #expect(!page.contains(Secrets.clientKey))
     }

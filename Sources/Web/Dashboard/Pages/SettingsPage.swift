@@ -10,8 +10,8 @@ internal import Service
 struct SettingsPage {
   /// `Configuration.redacted`
   let configuration: JSONValue
-  /// `Configuration.defaults`
-  let defaults: (own: JSONValue, app: JSONValue)
+  /// `Configuration.keys`
+  let keys: [KeyDescription]
   let health: HealthReport
   let now: Timestamp
 
@@ -69,70 +69,73 @@ struct SettingsPage {
     }
   }
 
+  /// A key with its value.
+  private struct Row {
+    let key: String
+    let value: String
+    let isDefault: Bool
+  }
+
   /// A part of the configuration: its name, and its keys in order.
   private struct Section {
     let name: String
-    let rows: [(key: String, value: String)]
-    /// What the keys are without an entry in the file.
-    var defaults: [(key: String, value: String)] = []
-
-    /// Those with another value, and the rest.
-    var parted: (set: [(key: String, value: String)], rest: [(key: String, value: String)]) {
-      let known = Dictionary(defaults.map { ($0.key, $0.value) }) { first, _ in first }
-      return (rows.filter { known[$0.key] != $0.value }, rows.filter { known[$0.key] == $0.value })
-    }
+    let rows: [Row]
   }
 
   /// First the keys that stand alone, then one section for each key with keys inside it, and one for each
   /// app.
   private var sections: [Section] {
-    var alone: [(key: String, value: String)] = []
+    var alone: [Row] = []
     var sections: [Section] = []
     for member in configuration.members ?? [] {
+      let key = keys.first { $0.name == member.name }
       if member.name == "apps" {
         for app in member.value.members ?? [] {
-          sections.append(
-            Section(
-              name: "apps.\(app.name)", rows: Self.rows(app.value), defaults: Self.rows(defaults.app)))
+          sections.append(Section(name: "apps.\(app.name)", rows: Self.rows(app.value, of: key?.each)))
         }
       } else if member.value.isNested {
-        sections.append(
-          Section(
-            name: member.name, rows: Self.rows(member.value),
-            defaults: Self.rows(defaults.own[member.name] ?? [:])))
+        sections.append(Section(name: member.name, rows: Self.rows(member.value, of: key)))
       } else {
-        alone.append((member.name, member.value.settingText))
+        alone += Self.rows(member.value, of: key, below: member.name)
       }
     }
-    let general = Section(name: "general", rows: alone, defaults: Self.rows(defaults.own))
-    return (alone.isEmpty ? [] : [general]) + sections
+    return (alone.isEmpty ? [] : [Section(name: "general", rows: alone)]) + sections
   }
 
   /// Every key below a value, with the keys above it before its name.
-  private static func rows(_ value: JSONValue, below path: String = "") -> [(key: String, value: String)] {
-    let parts: [(String, JSONValue)] =
-      value.members?.map { (path.isEmpty ? $0.name : "\(path).\($0.name)", $0.value) }
-      ?? (value.parts ?? []).enumerated().map { ("\(path)[\($0.offset)]", $0.element) }
-    return parts.flatMap { key, value in
-      value.isNested ? rows(value, below: key) : [(key, value.settingText)]
+  private static func rows(
+    _ value: JSONValue, of key: KeyDescription?, isDefault: Bool = false, below path: String = ""
+  ) -> [Row] {
+    let isDefault = isDefault || key?.need == .standard(value)
+    guard value.isNested else { return [Row(key: path, value: value.settingText, isDefault: isDefault)] }
+    if let parts = value.parts {
+      return parts.enumerated().flatMap {
+        rows($0.element, of: key?.each, isDefault: isDefault, below: "\(path)[\($0.offset)]")
+      }
+    }
+    return (value.members ?? []).flatMap { member in
+      rows(
+        member.value, of: key?.shape.members.first { $0.name == member.name }, isDefault: isDefault,
+        below: path.isEmpty ? member.name : "\(path).\(member.name)")
     }
   }
 
   private func card(_ section: Section) -> HTML {
-    let parted = section.parted
+    let changed = section.rows.filter { !$0.isDefault }
+    let rest = section.rows.filter(\.isDefault)
     return Tag.section(.class("card settings"), .labelledBy("section-\(section.name)")) {
       Tag.h2(.id("section-\(section.name)")) { PageParts.untrusted(section.name) }
-      if !parted.set.isEmpty { list(parted.set) }
-      if !parted.rest.isEmpty {
+      if !changed.isEmpty { list(changed) }
+      if !rest.isEmpty {
         Tag.details {
-          Tag.summary { PageParts.counted(Int64(parted.rest.count), "key") + " with the default" }
-          list(parted.rest)
+          Tag.summary { PageParts.counted(Int64(rest.count), "key") + " with the default" }
+          list(rest)
         }
       }
     }
   }
 
-  private func list(_ rows: [(key: String, value: String)]) -> HTML {
+  private func list(_ rows: [Row]) -> HTML {
     Tag.dl {
       for row in rows {
         Tag.div {
@@ -141,6 +144,15 @@ struct SettingsPage {
         }
       }
     }
+  }
+}
+
+extension KeyDescription {
+  /// What is known of each object among those that it has by name, or in a list.
+  fileprivate var each: KeyDescription {
+    var each = self
+    each.need = .section
+    return each
   }
 }
 
@@ -173,7 +185,7 @@ extension JSONValue {
 extension Dashboard {
   func settings() -> DashboardPage {
     SettingsPage(
-      configuration: health.configuration.redacted, defaults: health.configuration.defaults,
+      configuration: health.configuration.redacted, keys: health.configuration.keys,
       health: health.report(now: now), now: now
     ).page
   }
