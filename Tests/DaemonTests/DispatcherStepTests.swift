@@ -9,6 +9,7 @@ import Store
 import TestSupport
 import Testing
 
+@testable import Config
 @testable import Daemon
 @testable import Service
 
@@ -276,6 +277,45 @@ import Testing
     }
     #expect(try bed.state(1) == .delivered)
     #expect(bed.transport.requests.count == 2)
+  }
+
+  @Test("A failure at an address that a reload has replaced says nothing about the present one (R4)")
+  func failedAtPreviousAddress() throws {
+    let policy = Bench.delivery(failures: 1, openFor: .hours(1))
+    let bed = try Bed(policy, sales: 1)
+    let moved = Bench.app(url: "https://new.example/receipts", delivery: policy)
+    bed.transport.use { _ in ScriptedTransport.held }
+    try bed.drive { run in
+      try bed.round(&run)
+      bed.dispatcher.use(try AppDirectory(Configuration(database: .file(bed.bench.path), apps: [moved])))
+      bed.transport.use { _ in 422 }
+      try bed.round(&run)
+      bed.transport.use { _ in 200 }
+      try bed.round(&run)
+    }
+    #expect(try bed.state(1) == .delivered)
+    #expect(bed.transport.requests.map(\.url).last == "https://new.example/receipts")
+  }
+
+  @Test("A refusal judged just before an operator's request to try again does not wait for the pause (R4)")
+  func refusedBeforeRetryNow() throws {
+    let bed = try Bed(Bench.delivery(openFor: .hours(1)), sales: 2)
+    bed.transport.use { _ in ScriptedTransport.held }
+    try bed.drive { run in
+      try bed.round(&run)
+      try bed.bench.store(RetryNow(app: "shop"))
+      bed.transport.use { _ in 403 }
+      run.handleAnswers(within: .zero)
+      bed.transport.use { _ in 200 }
+      bed.dispatcher.checkPauses()
+      try bed.round(&run)
+      bed.noteDue()
+      try bed.round(&run)
+      bed.noteDue()
+      try bed.round(&run)
+    }
+    #expect(try bed.state(1) == .delivered)
+    #expect(try bed.state(2) == .delivered)
   }
 
   @Test("A receipt that was due during a round of probes is tried again with the next round (R4)")

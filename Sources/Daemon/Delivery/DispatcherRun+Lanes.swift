@@ -44,17 +44,15 @@ extension DispatcherRun {
     }
   }
 
-  /// Makes receipts due that wait for the end of a breaker's pause: the new configuration may have fixed the
-  /// cause. Submitted between the last outcome that the previous configuration decides and the first probe with
-  /// the new one: an outcome stored later would wait for the whole pause, and a successful probe closes the
-  /// breaker, after which nothing is expedited.
-  func expedite(_ directory: AppDirectory) {
-    for app in directory.apps.values {
-      let pauses = lanes.values.map(\.app).filter { $0.slug == app.slug } + [app]
-      // If this is not stored, the receipts become due after that pause anyway.
-      let pause = pauses.map(\.delivery.breaker.openFor).max() ?? .zero
-      _ = parts.committer.submit(Expedite(app: app.slug, pause: pause), from: .internal) { _ in }
-    }
+  /// Makes receipts due that wait for the end of a breaker's pause: a new configuration may have fixed the
+  /// cause, or an operator asked to try again. Submitted between the last outcome that was decided before and
+  /// the first probe after it: an outcome stored later would wait for the whole pause, and a successful probe
+  /// closes the breaker, after which nothing is expedited.
+  func expedite(_ app: App) {
+    let present = lanes.values.map(\.app).filter { $0.slug == app.slug }
+    // If this is not stored, the receipts become due after that pause anyway.
+    let pause = (present + [app]).map(\.delivery.breaker.openFor).max() ?? .zero
+    _ = parts.committer.submit(Expedite(app: app.slug, pause: pause), from: .internal) { _ in }
   }
 
   /// Closes the breaker of a destination that its app does not use any more: it stops nothing, and no probe

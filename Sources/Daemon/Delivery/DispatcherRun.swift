@@ -19,6 +19,8 @@ struct DispatcherRun: NetworkRun {
     var startedAt: Timestamp
     /// The generation of the lane's configuration that it was sent with.
     var generation: Int
+    /// Where it was sent.
+    var route: DeliveryRoute
   }
 
   /// A due receipt that cannot be read, and why.
@@ -117,7 +119,7 @@ struct DispatcherRun: NetworkRun {
     let news = dispatcher.worker.dequeueAll(leaving: Dispatcher.Inbox())
     let now = now
     if let directory = news.directory {
-      expedite(directory)
+      for app in directory.apps.values { expedite(app) }
       use(directory)
     }
     for (app, moment) in news.dueAt {
@@ -229,7 +231,7 @@ struct DispatcherRun: NetworkRun {
     }
     let attempt = Attempt(
       place: lane.place, lease: lease, receipt: receipt, isProbe: isProbe, startedAt: now,
-      generation: lane.generation)
+      generation: lane.generation, route: lane.route)
     let request = lane.request(for: receipt, isProbe: isProbe, now: now)
     do throws(TransferFailure) {
       try transfers.start(request, for: attempt)
@@ -287,8 +289,7 @@ struct DispatcherRun: NetworkRun {
       report.error = reason.text
     }
     parts.metrics.attempted(at: attempt.place, verdict: verdict, duration: report.duration)
-    if case .misconfigured = verdict, attempt.generation != lane.generation {
-      // A previous configuration was refused. This does not concern the current one.
+    if isOfPrevious(verdict, attempt, lane) {
       lane.abandon(row: attempt.receipt.row)
       return .retry(at: now, spent: false)
     }
@@ -308,6 +309,16 @@ struct DispatcherRun: NetworkRun {
       verdict, at: attempt.place, receipt: attempt.receipt.id, report: report, isProbe: attempt.isProbe,
       before: before, after: lane.breaker, advice: lane.route.advice)
     return decision
+  }
+
+  /// Whether a verdict concerns a previous configuration and not the current one: a refusal of the earlier
+  /// credentials, or any failure at another address. A receipt that was accepted is delivered.
+  private func isOfPrevious(_ verdict: Verdict, _ attempt: Attempt, _ lane: Lane) -> Bool {
+    switch verdict {
+    case .delivered: false
+    case .misconfigured: attempt.generation != lane.generation
+    case .retry, .coolDown, .refused: lane.route.differs(from: attempt.route)
+    }
   }
 
   /// Logs that a receipt failed while others pass: its failure says nothing about the destination.
@@ -468,7 +479,7 @@ extension DispatcherRun {
   /// pause cannot know when that is. Only the program that delivers the app logs it.
   private mutating func use(_ pause: AppPause, of place: AppDestination) {
     let now = now
-    lanes[place]?.use(pause, now: now)
+    if lanes[place]?.use(pause, now: now) ?? false, let app = lanes[place]?.app { expedite(app) }
     let isHeld = pause.isActive(now: now)
     guard let lane = lanes[place], lane.isLoggedAsHeld != isHeld, mayStart(place.app) else { return }
     lanes[place]?.isLoggedAsHeld = isHeld

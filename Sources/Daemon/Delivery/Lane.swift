@@ -24,7 +24,7 @@ struct Lane {
 
   private(set) var app: App
   private(set) var route: DeliveryRoute
-  /// Counts the lane's configurations.
+  /// Counts the lane's configurations, and the requests of operators to try again.
   private(set) var generation = 0
   private(set) var breaker: Breaker
   /// An operator's pause of the app. Nil until it is read: an app that is paused must stay so, so nothing
@@ -146,15 +146,19 @@ struct Lane {
   }
 
   /// Adopts what is stored about the app's pause.
-  mutating func use(_ pause: AppPause, now: Timestamp) {
+  /// - Returns: whether an operator asked to try again at once.
+  @discardableResult mutating func use(_ pause: AppPause, now: Timestamp) -> Bool {
     storedPause = pause
-    guard self.pause != pause else { return }
-    if let known = self.pause {
-      let wantsRetry = pause.retryAt != nil && pause.retryAt != known.retryAt
-      if wantsRetry { breaker.retryNow(now: now) }
-      if wantsRetry || known.isActive(now: now) && !pause.isActive(now: now) { note(anythingDueAt: now) }
+    guard self.pause != pause else { return false }
+    defer { self.pause = pause }
+    guard let known = self.pause else { return false }
+    let wantsRetry = pause.retryAt != nil && pause.retryAt != known.retryAt
+    if wantsRetry {
+      breaker.retryNow(now: now)
+      generation += 1
     }
-    self.pause = pause
+    if wantsRetry || known.isActive(now: now) && !pause.isActive(now: now) { note(anythingDueAt: now) }
+    return wantsRetry
   }
 
   /// Adjusts the breaker and the pause to a step of the wall clock. Due times must be read from the database
