@@ -249,11 +249,13 @@ final class ErasureRows {
     for row in rows {
       try blank(names, inEventsOf: row)
       guard var record = try purchases.findToRemove(row: row) else { continue }
-      record.purchase.forget(user)
+      let before = record.keys
+      record.purchase.forget(user, leaving: token(user, app: app))
       try changingNames.run([
         .integer(row), .optional(record.purchase.otherNames.stored), .flag(record.purchase.userConflict),
         .flag(record.isUnmatched),
       ])
+      for key in record.keys where !before.contains(key) { try keys.add(key, row: row.number) }
       try keys.erase(key, row: row.number)
     }
     return rows.count

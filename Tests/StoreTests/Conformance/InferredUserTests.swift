@@ -1,0 +1,44 @@
+// Tests of the user who is inferred because a customer has only one: until the receipt is sent, whatever says
+// more certainly whose purchase it is counts.
+
+import Domain
+import Formats
+import Store
+import TestSupport
+import Testing
+
+@Suite("Inferred users", .everyEngine)
+struct InferredUserTests {
+  private let store: TestStore
+
+  /// `other` is the only user of the customer, by a checkout that sold nothing.
+  init() throws {
+    let join = JoinPolicy(settle: .zero, settleCustomer: .zero, waitForContext: .zero)
+    let processors: [ProcessorName: ProcessorRules] = ["stripe": .stripe(reference: .knownUser)]
+    store = try TestStore(
+      rules: ["ios": AppRules(join: join, processors: processors, compose: TestStore.compose)])
+    try learn("other", .ownKey)
+  }
+
+  private func learn(_ user: UserID, _ source: Purchase.UserSource) throws {
+    let facts = CustomerFacts(
+      customerID: "cus_1", names: [NamedUser(id: user, source: source, standing: .counts)],
+      areOfCustomer: source.isOfCustomersMetadata, happenedAt: TestStore.start)
+    let command = IngestEvent(
+      app: "ios", processor: "stripe", eventID: EventID("evt_\(user)"), type: "customer",
+      body: Array("{}".utf8), content: .customer(facts))
+    #expect(try store.apply(command) == .stored(.noted))
+  }
+
+  @Test("A purchase whose reference named a user who was erased is never given to the customer's other user")
+  func erasedReference() throws {
+    try store.ingest(Said.completed(user: "one", prices: ["price_1"]))
+    #expect(try store.apply(ForgetUserRows(.names, app: "ios", userID: "one")) == 1)
+    #expect(try store.apply(ForgetUserRows(.names, app: "ios", userID: "one")) == 0)
+    try store.post("blob", user: "one")
+    store.advance(day)
+    try store.endWaits()
+    #expect(try store.status() == "failed/user")
+    #expect(try store.only().purchase.otherNames.allSatisfy { Purchase.isErased($0.id) })
+  }
+}
