@@ -102,7 +102,17 @@ extension Joiner {
       // An earlier one may have changed this one, by giving it its context.
       guard let other = try store.purchases.find(row: row) else { continue }
       var decided = other
-      try decideAndSave(&decided, before: other)
+      guard other.receipt?.state == .pending else {
+        try decideAndSave(&decided, before: other)
+        continue
+      }
+      // The user was inferred, and the receipt was not sent.
+      let facts = try store.identityFacts(for: other)
+      decided.purchase.completeUser(facts, mayInfer: false)
+      guard decided.purchase.userID != other.purchase.userID, try store.isUnsent(other) else { continue }
+      decided = other
+      try rebuild(&decided)
+      try save(&decided, before: other)
     }
   }
 }

@@ -390,15 +390,15 @@ extension PurchaseRows {
     } != nil
   }
 
-  /// The other purchases of a customer that may get a user: no event names one, and the receipt waits, or
-  /// there is none yet.
+  /// The other purchases of a customer that may get a user: no event names one, and the receipt waits or is
+  /// due, or there is none yet.
   func lackingUser(
     app: AppSlug, _ processor: ProcessorName, customer: CustomerID, besides own: PurchaseRowID?
   ) throws(StoreFault) -> [PurchaseRecord] {
     try all(RowKey(.customer, customer, app: app), besides: own) { record in
       record.purchase.customerID == customer && record.place == AppProcessor(app, processor)
         && record.purchase.lacksNamedUser && !record.purchase.isForeign && !record.isCopy
-        && record.receipt.map { $0.state == .waiting } ?? true
+        && record.receipt.map { $0.state == .waiting || $0.state == .pending } ?? true
     }
   }
 

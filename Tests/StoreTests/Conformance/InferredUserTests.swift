@@ -30,6 +30,24 @@ struct InferredUserTests {
     #expect(try store.apply(command) == .stored(.noted))
   }
 
+  @Test("The customer's metadata replace an inferred user until the receipt is sent, and its context follows")
+  func metadata() throws {
+    let context = try store.post("blob", user: "other")
+    try store.ingest(Said.completed(user: nil, prices: ["price_1"]))
+    #expect(try store.status() == "pending: other subscription sub_1 price_1 blob")
+    try learn("one", .customerMetadata)
+    #expect(try store.status() == "pending: one subscription sub_1 price_1 -")
+    #expect(try store.context(context).state == .open)
+  }
+
+  @Test("Metadata that come after the receipt was sent change nothing")
+  func metadataLate() throws {
+    try store.ingest(Said.completed(user: nil, prices: ["price_1"]))
+    try store.send(try store.only().receiptID)
+    try learn("one", .customerMetadata)
+    #expect(try store.status() == "pending: other subscription sub_1 price_1 -")
+  }
+
   @Test("A purchase whose reference named a user who was erased is never given to the customer's other user")
   func erasedReference() throws {
     try store.ingest(Said.completed(user: "one", prices: ["price_1"]))
