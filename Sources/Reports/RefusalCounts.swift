@@ -1,9 +1,9 @@
-// Webhooks or contexts that were refused, as text: their reasons, and what to do. Pure; called from any thread.
+// Webhooks or contexts that were refused, as text: their reasons, and what to do. Pure; any thread.
 
 public import Domain
 internal import Platform
 
-/// The refused webhooks of an app at one processor, or of all its processors together; or its refused contexts.
+/// The refused webhooks of an app at one processor or at all together, or its refused contexts.
 public struct RefusalCounts: Sendable, Equatable {
   /// By reason, as the label of the metric.
   public var counts: [String: Int64]

@@ -44,7 +44,8 @@ import Testing
       try connection.execute(
         """
         INSERT INTO receipt_counts (app, state, reason, last_cause, processor, count)
-          WITH RECURSIVE counting (n) AS (SELECT \(first) UNION ALL SELECT n + 1 FROM counting WHERE n < \(last))
+          WITH RECURSIVE counting (n) AS (
+            SELECT \(first) UNION ALL SELECT n + 1 FROM counting WHERE n < \(last))
           SELECT 'ios', 'failed', 'gave_up', 'cause_' || n, 'stripe', 1 FROM counting
         """)
     }

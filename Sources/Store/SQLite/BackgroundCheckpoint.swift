@@ -39,7 +39,7 @@ public final class BackgroundCheckpoint {
       } ?? (0, 0)
     pagesLeft = Int(clamping: all - moved)
     // SQLite syncs the database only after a complete checkpoint (https://www.sqlite.org/wal.html#ckpt).
-    // Without this call the writer would wait for the whole sync. A pass that moved nothing has nothing to sync.
+    // Without this call the writer would wait for the whole sync. If the pass moved nothing, there is none.
     if moved < all, moved != movedBefore { try connection.sync() }
     movedBefore = moved
     return Int(clamping: moved)

@@ -1,5 +1,5 @@
-// Which user or app a purchase belongs to: sales that match nobody, users that sources disagree about, references that
-// are no users, and sales of something else. Pure; called from any thread.
+// Which user or app a purchase belongs to: sales that match nobody, users that sources disagree about,
+// references that are no users, and sales of something else. Pure; called from any thread.
 
 public import Config
 public import Domain

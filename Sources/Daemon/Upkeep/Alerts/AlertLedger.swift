@@ -87,7 +87,7 @@ struct AlertLedger {
   /// How long an alert that is over stays on the dashboard.
   private static let history: Duration = .days(7)
 
-  /// Drops ended alerts. Those of a rule stay for the dashboard, and delay nothing once another notice is due.
+  /// Drops ended alerts. Those of a rule stay for the dashboard; another notice does not wait for them.
   /// - Parameter isWatched: whether a rule still watches for the trouble.
   /// - Returns: the records to delete.
   mutating func forgetWhatIsOver(now: Timestamp, isWatched: (Finding.Key) -> Bool) -> [AlertRecord.Key] {
