@@ -236,12 +236,17 @@ extension Configuration {
   /// What to do when a processor's API refuses the credentials; nil if the app or the processor is not
   /// configured.
   public func processorAdvice(of place: AppProcessor) -> ProcessorAdvice? {
-    app(place.app)?.processorAdvice[place.processor]
+    app(place.app)?.processorAdvice[place.processor] ?? unread(place)?.advice(nil)
   }
 
   /// What to do when a processor's webhooks are refused; nil if the app or the processor is not configured.
   public func webhookAdvice(of place: AppProcessor) -> WebhookAdvice? {
-    app(place.app)?.webhookAdvice[place.processor]
+    app(place.app)?.webhookAdvice[place.processor] ?? unread(place)?.webhookAdvice(nil)
+  }
+
+  /// A processor that may be configured in the part of a faulty file that could not be read.
+  private func unread(_ place: AppProcessor) -> ProcessorKind? {
+    isPartial ? registry.kinds.first { $0.name == place.processor } : nil
   }
 
   /// A secret and its key, such as `apps.ios.client.keys[0]`.

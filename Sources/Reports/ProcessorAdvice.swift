@@ -11,17 +11,17 @@ public struct ProcessorAdvice: Sendable, Equatable {
   private let key: String
   private let settings: [String]
   private let rights: String
-  private let refresh: SecretRefresh
+  private let refresh: SecretRefresh?
 
   /// - Parameters:
   ///   - label: the processor's display name.
   ///   - key: the key of its section with the key for its API.
   ///   - settings: the other keys that its API judges.
   ///   - rights: what the key must be allowed to do, as a sentence without its full stop.
-  ///   - refresh: how a corrected key takes effect.
+  ///   - refresh: how a corrected key takes effect; nil if its source is unknown.
   public init(
     _ processor: ProcessorName, label: String, key: String, settings: [String], rights: String,
-    refresh: SecretRefresh
+    refresh: SecretRefresh?
   ) {
     self.processor = processor
     self.label = label

@@ -10,17 +10,17 @@ public struct WebhookAdvice: Sendable, Equatable {
   private let key: String
   private let origin: String
   private let senders: String?
-  private let refresh: SecretRefresh
+  private let refresh: SecretRefresh?
 
   /// - Parameters:
   ///   - label: the processor's display name.
   ///   - key: the secret's key in the processor's section.
   ///   - origin: where the processor shows the secret.
   ///   - senders: the key of its section with the addresses that may send webhooks; nil if there is none.
-  ///   - refresh: how a corrected secret takes effect.
+  ///   - refresh: how a corrected secret takes effect; nil if its source is unknown.
   public init(
     _ processor: ProcessorName, label: String, key: String, origin: String, senders: String? = nil,
-    refresh: SecretRefresh
+    refresh: SecretRefresh?
   ) {
     self.processor = processor
     self.label = label

@@ -41,6 +41,30 @@ import Upkeep
     #expect(!harness.run("status").out.contains("Nothing is wrong."))
   }
 
+  @Test("Of a file that cannot be read, status says nothing about apps that are missing in it", .fileOnly)
+  func brokenFile() throws {
+    let harness = try OperatorHarness()
+    let now = harness.clock.now
+    harness.daemon = LockHolder(process: .max, purpose: .serving)
+    var report = HealthReport(at: now, version: "1", startedAt: now, configuredAt: now)
+    report.refusedReload = .init(at: now, faults: ["line 3, column 9: a comma is missing"])
+    report.refusedWebhooks = [AppProcessor("ios", "stripe"): ["signature": 3]]
+    report.processorTroubles = [AppProcessor("ios", "stripe"): ["refused": 1]]
+    try harness.store(SaveServiceReport(ServiceReport(name: .health, at: now, content: report.stored.text)))
+    let breaker = Breaker(state: .paused, probeAt: now, since: now, cause: .status(403))
+    try harness.attempt(
+      try harness.purchase("sub_1"), status: 403, .retry(at: now, spent: false), breaker: breaker)
+    try harness.configure { $0.replacing("apps:", with: "apps") }
+    let shown = harness.run("status").out
+    #expect(shown.contains("FAIL  applied        the last reload was refused"))
+    #expect(shown.contains("line 3, column 9: a comma is missing"))
+    #expect(!shown.contains("not configured"))
+    #expect(!shown.lowercased().contains("configure apps.ios.stripe again"))
+    #expect(shown.contains("Compare apps.ios.stripe.webhook_secrets with"))
+    #expect(shown.contains("Correct apps.ios.stripe (api_key"))
+    #expect(shown.contains("stopped (http_403)"), "the stored breaker is the app's")
+  }
+
   @Test("status --json has one object with the service and its findings, then one for each app")
   func json() throws {
     let harness = try OperatorHarness(apps: ["ios", "web"])

@@ -103,14 +103,19 @@ extension ProcessorKind {
   func advice(for app: AppConfiguration) -> ProcessorAdvice {
     let secrets = key(in: ProcessorRegistry(kinds: [self])).secrets(app, "section")
     let key = secrets.first { $0.path.hasSuffix(".\(help.apiKeyKey)") }
-    return ProcessorAdvice(
+    return advice(key?.secret.refresh ?? .reload)
+  }
+
+  /// The same with only the source of the key known; nil for an unknown one.
+  func advice(_ refresh: SecretRefresh?) -> ProcessorAdvice {
+    ProcessorAdvice(
       name, label: label, key: help.apiKeyKey, settings: help.apiSettings, rights: help.apiKeyRights,
-      refresh: key?.secret.refresh ?? .reload)
+      refresh: refresh)
   }
 
   /// What to do when its webhooks are refused.
-  /// - Parameter refresh: how a corrected secret takes effect.
-  func webhookAdvice(_ refresh: SecretRefresh) -> WebhookAdvice {
+  /// - Parameter refresh: how a corrected secret takes effect; nil if its source is unknown.
+  func webhookAdvice(_ refresh: SecretRefresh?) -> WebhookAdvice {
     WebhookAdvice(
       name, label: label, key: help.webhookSecretKey, origin: help.webhookSecretOrigin, senders: sendersKey,
       refresh: refresh)

@@ -63,7 +63,7 @@ public struct AppStats: Sendable {
         work: try (places[slug] ?? []).map { place throws(StoreFault) in
           (place.processor, try reader.unfinished(place, now: now))
         },
-        breakers: configured.contains(slug) ? breakers.sorted(of: slug, now: now) : [],
+        breakers: isKnown(slug) ? breakers.sorted(of: slug, now: now) : [],
         needsAttention: loud[slug] != nil,
         pause: pauses[slug], isServed: isServed,
         unconfigured: isKnown(slug) ? nil : UnconfiguredApp(slug: slug, counts[slug] ?? [:]),

@@ -67,8 +67,11 @@ public enum AlertPreview {
     _ configuration: Configuration, reader: StoreReader, health: HealthReport?, database: [ReadinessReason],
     freeBytes: Int64?, events: inout EventWatch, now: Timestamp
   ) throws(StoreFault) -> [Finding] {
-    let alert = Configuration.Alert(
+    let apps = configuration.apps
+    var alert = Configuration.Alert(
       to: Secret("nobody"), on: conditions(of: configuration), every: RecentCounts.windowMax)
+    // Of a file with faults, nobody knows which apps receiptd has: none counts as removed.
+    if configuration.isPartial { alert.apps = apps.map(\.slug) }
     var refused: [LabelValues: UInt64] = [:]
     for (place, reasons) in health?.refusedWebhooks ?? [:] {
       for (reason, count) in reasons {
@@ -76,7 +79,6 @@ public enum AlertPreview {
         refused[key] = UInt64(clamping: count)
       }
     }
-    let apps = configuration.apps
     var observed = AlertObservations(refusedReload: health?.refusedReload)
     observed.associations = health?.associations ?? []
     observed.silent = try events.unusual(for: [alert], apps: apps.map(\.slug), reader: reader, now: now)
