@@ -55,6 +55,13 @@ import Testing
     #expect(found.map(\.urgency) == [.losing, .losing, .impaired])
   }
 
+  @Test("A failure comes before every warning, however urgent that is")
+  func levels() {
+    let failure = Finding(.failure, .backup, "A backup failed", .soon, "it failed")
+    let found = [Self.finding("A destination is down", .stopped), failure]
+    #expect(Finding.byUrgency(found, now: Self.now) == [found[1], found[0]])
+  }
+
   @Test("Of problems that are as urgent, failures come first, then what has lasted longest; all well is last")
   func ties() {
     func finding(_ level: Finding.Level, _ minutes: Int64) -> Finding {

@@ -3,7 +3,7 @@
 public import Domain
 
 extension Finding {
-  /// How early it is listed: the cases are in the order of the lists.
+  /// How early it is listed among those of its level: the cases are in the order of the lists.
   public enum Urgency: Int, Sendable {
     /// The relay accepts nothing, or soon will not, or loses what it has.
     case down
@@ -13,18 +13,18 @@ extension Finding {
     case stopped
     /// Something works late, or only in part.
     case impaired
-    /// Something will become a problem.
+    /// Something will become a problem, or a setting could be better.
     case soon
     /// An operator wants it so.
     case intended
   }
 
-  /// In the order in which operators should act: the most urgent first; of those failures first, then those
-  /// that have lasted longest. What is well is last.
+  /// In the order in which operators should act: failures first, then warnings, and of each the most urgent
+  /// first; of those that are as urgent, those that have lasted longest. What is well is last.
   public static func byUrgency(_ findings: [Finding], now: Timestamp) -> [Finding] {
     let keys = findings.enumerated().map { index, finding in
       (
-        finding.level == .ok ? .max : finding.urgency.rawValue, finding.level.rank, finding.since ?? now,
+        finding.level.rank, finding.urgency.rawValue, finding.since ?? now,
         finding.app?.text ?? "", finding.title, index
       )
     }

@@ -18,7 +18,7 @@ extension Finding {
     guard count > 0 else { return nil }
     let list = "receiptctl events list --app \(app) --outcome noted --paid"
     return Finding(
-      .warning, .work, "Paid purchases name no user", .losing, act: .open("events", ["outcome": "noted"]),
+      .warning, .work, "Paid purchases name no user", .impaired, act: .open("events", ["outcome": "noted"]),
       "\(counted(count, "paid purchase")) of \(app) \(count == 1 ? "names" : "name") no user and made no "
         + "receipt \(days)",
       next: "See: \(list). If they are the app's, say so in \(section).sells, so that they wait for "
@@ -48,7 +48,7 @@ extension Finding {
     guard count > 0 else { return nil }
     let list = "receiptctl receipts list --app \(app) --reason user"
     return Finding(
-      .warning, .work, "Checkouts' references name no known user", .losing,
+      .warning, .work, "Checkouts' references name no known user", .soon,
       act: .open("receipts", ["reason": "user"]),
       "the checkout's reference of \(counted(count, "receipt")) of \(app) made \(days) is no user who posted "
         + "a context, so \(count == 1 ? "it lacks its user" : "they lack their users")",

@@ -71,7 +71,7 @@ extension Finding {
     processors: [ProcessorName] = []
   ) -> Finding {
     Finding(
-      accepted == 0 ? .failure : .warning, check, title, accepted ?? 0 > 0 ? .impaired : .losing,
+      accepted == 0 ? .failure : .warning, check, title, accepted == 0 ? .losing : .impaired,
       "\(what) (\(refused.reasons))" + (accepted == 0 ? ", and none was accepted" : ""),
       next: remedies.joined(separator: "; ").capitalizedFirst
         + (accepted == nil ? ". Requests that did not come from \(sender) cause this, too" : ""),

@@ -52,7 +52,7 @@ extension Finding {
   public static func reload(_ refused: HealthReport.RefusedReload, now: Timestamp) -> Finding {
     let commands = ["receiptctl config check", "receiptctl reload"]
     return Finding(
-      .failure, .applied, "The last reload was refused", .soon,
+      .failure, .applied, "The last reload was refused", .impaired,
       "the last reload was refused \(refused.at.past(to: now)), so the previous configuration is still used: "
         + refused.faults.joined(separator: "; "),
       next: "Correct the file until this finds no fault: \(commands[0]). Then run: \(commands[1])",
