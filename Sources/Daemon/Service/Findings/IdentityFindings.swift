@@ -17,14 +17,15 @@ extension Finding {
   ) -> Finding? {
     guard count > 0 else { return nil }
     let list = "receiptctl events list --app \(app) --outcome noted --paid"
+    let again = "receiptctl events reprocess --app \(app) --outcome noted --paid"
     return Finding(
       .warning, .work, "Paid purchases name no user", .impaired, act: .open("events", ["outcome": "noted"]),
       "\(counted(count, "paid purchase")) of \(app) \(count == 1 ? "names" : "name") no user and made no "
         + "receipt \(days)",
       next: "See: \(list). If they are the app's, say so in \(section).sells, so that they wait for "
         + "their user, or put your user id into their metadata as ply_user_id; if not, name them in "
-        + "\(section).except. Then run: receiptctl reload",
-      app: app, since: since, alert: .unmatchedPurchases, value: Double(count), commands: [list])
+        + "\(section).except. Then run: receiptctl reload; and for those that have come: \(again)",
+      app: app, since: since, alert: .unmatchedPurchases, value: Double(count), commands: [list, again])
   }
 
   /// Receipts whose sources name different users.
