@@ -51,6 +51,7 @@ struct IdentityFindingTests {
       Finding.unknownReferences(IdentityCounts.countMax, app: "ios", "apps.ios.stripe", since: since))
     #expect(found.what.contains("at least 1,000 receipts of ios"))
     #expect(found.next?.contains("apps.ios.stripe.reference: \"user\"") == true)
+    #expect(found.next?.hasSuffix("receiptctl receipts complete RECEIPT --user USER") == true)
   }
 
   @Test("Sales of something else are well, unless nothing matches what the app sells")

@@ -54,7 +54,8 @@ extension Finding {
       "the checkout's reference of \(counted(count, "receipt")) of \(app) made \(days) is no user who posted "
         + "a context, so \(count == 1 ? "it lacks its user" : "they lack their users")",
       next: "If your pages put user ids there, set \(section).reference: \"user\"; if order numbers or ids "
-        + "of clicks, \"context\". Then run: receiptctl reload. See: \(list)",
+        + "of clicks, \"context\". Then run: receiptctl reload. See: \(list). To give one its user: "
+        + "receiptctl receipts complete RECEIPT --user USER",
       app: app, since: since, value: Double(count), commands: [list])
   }
 
