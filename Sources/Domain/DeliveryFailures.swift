@@ -27,6 +27,10 @@ public struct DeliveryFailures: Sendable, Equatable {
   /// A probe at its regular time begins a round.
   public mutating func beginRound() { (tried, triedPrices, othersLeft) = ([], [], Self.probesPerRound) }
 
+  /// Forgets the failures that nothing has passed since: they may be those of an earlier configuration, and
+  /// say nothing about single receipts.
+  public mutating func forgetRecent() { recent = [] }
+
   /// The verdict as the receipt's own: no configuration is wrong that others pass with.
   public func own(_ verdict: Verdict, of row: PurchaseRowID) -> Verdict {
     guard alone.contains(row), case .misconfigured(let reason) = verdict else { return verdict }

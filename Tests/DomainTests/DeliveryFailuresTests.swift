@@ -51,6 +51,17 @@ struct DeliveryFailuresTests {
     #expect(failures.own(forbidden, of: 1) == forbidden)
   }
 
+  @Test("What failed with an earlier configuration does not fail alone when another receipt passes")
+  func earlierConfiguration() {
+    var failures = DeliveryFailures()
+    failures.note(broken, 1)
+    failures.note(delivered, 2)
+    failures.note(forbidden, 3, .closed, .paused)
+    failures.forgetRecent()
+    failures.note(delivered, 4, wasProbe: true, .paused, .closed)
+    #expect(failures.alone == [1], "others passed with the same configuration")
+  }
+
   @Test("A round tries four others after the first, none twice, other prices and the newest first")
   func round() throws {
     var failures = DeliveryFailures()

@@ -88,9 +88,16 @@ extension DispatcherRun {
     for (place, lane) in lanes where !lane.failures.alone.isEmpty {
       // If the read fails, the next check tries again.
       guard let pending = try? reader.pending(among: Array(lane.failures.alone)) else { continue }
-      lanes[place]?.keepAlone(pending)
-      parts.metrics.contacts.note(failingAlone: Int64(pending.count), of: place)
+      var lane = lane
+      lane.keepAlone(pending)
+      lanes[place] = lane
+      noteAlone(lane)
     }
+  }
+
+  /// Publishes how many receipts of the lane fail alone.
+  func noteAlone(_ lane: Lane) {
+    parts.metrics.contacts.note(failingAlone: Int64(lane.failures.alone.count), of: lane.place)
   }
 
   /// Notes the certificate's end and the difference of the clocks.

@@ -130,7 +130,9 @@ struct DispatcherRun: NetworkRun {
     }
     // Another run of the app's lanes has another set of receipts under way.
     for item in news.stored where leases[item.place.app] == item.lease {
+      let wasAlone = lanes[item.place]?.failures.alone.contains(item.row) == true
       lanes[item.place]?.finish(row: item.row, next: item.next)
+      if wasAlone, let lane = lanes[item.place] { noteAlone(lane) }
     }
     unstored += news.unstored
     let looksAgain = monotonic >= lookAt

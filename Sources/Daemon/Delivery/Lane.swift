@@ -111,6 +111,7 @@ struct Lane {
     self.route = route
     request = Self.request(app, route)
     generation += 1
+    failures.forgetRecent()
     (isRetired, isUnused) = (false, false)
     breaker.probeNow(now: now)
     note(anythingDueAt: now)
