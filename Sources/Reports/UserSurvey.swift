@@ -20,6 +20,11 @@ public struct UserSurvey {
     public var named: [UserPurchase] = []
     /// Customers of processors whose events without a purchase named the user.
     public var learned: [CustomerID] = []
+    /// Other rows of `purchases`, such as a corrected receipt: the user's purchase under another user's name.
+    public var behind: [UserPurchase] = []
+
+    /// All that an erasure of the user erases, in its order.
+    public var erasable: [UserPurchase] { behind + purchases }
 
     public var receipts: [UserPurchase] { purchases.filter { $0.receiptID != nil } }
 
@@ -27,8 +32,8 @@ public struct UserSurvey {
       Set(purchases.compactMap(\.customerID) + payers + learned).sorted()
     }
 
-    /// Receipts that are not delivered yet.
-    public var open: [UserPurchase] { purchases.filter { $0.state == .waiting || $0.state == .pending } }
+    /// Erasable receipts that are not delivered yet.
+    public var open: [UserPurchase] { erasable.filter { $0.state == .waiting || $0.state == .pending } }
 
     /// `12: 3 pending, 9 delivered`, or `none`.
     public var receiptCounts: String {
@@ -68,6 +73,7 @@ public struct UserSurvey {
     }
     let known = Set(purchases.map(\.row))
     purchases += more.filter { $0.userID == nil && !known.contains($0.row) }
+    let behind = try reader.purchases(behind: purchases)
     apps.formUnion(purchases.map(\.app))
     apps.formUnion(payers.map(\.app))
     apps.formUnion(named.map(\.app))
@@ -80,7 +86,7 @@ public struct UserSurvey {
             try reader.countContexts(ofUser: user, app: slug)
           } ?? 0,
           payers: payers.filter { $0.app == slug }.map(\.id), named: named.filter { $0.app == slug },
-          learned: learned.filter { $0.app == slug }.map(\.id)))
+          learned: learned.filter { $0.app == slug }.map(\.id), behind: behind.filter { $0.app == slug }))
     }
     isCut = purchases.count > Self.listMax || parts.contains { $0.contexts > Self.listMax }
   }

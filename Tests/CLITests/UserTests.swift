@@ -89,7 +89,10 @@ struct UserTests {
     #expect(try harness.writer.apply(command, now: harness.clock.now))
     #expect(harness.run("users", "show", "jane").out.contains("payer-of-jane"))
     let look = try harness.run("users", "forget", "jane", "--dry-run", "--json").objects.first
-    let found: JSONValue = ["app": "ios", "contexts": 0, "open": 0, "payers": 1, "receipts": 0]
+    let found: JSONValue = [
+      "app": "ios", "contexts": 0, "events": 0, "open": 0, "payers": 1, "purchases_without_receipt": 0,
+      "receipts": 0, "sent_for_others": 0,
+    ]
     #expect(look?["would_forget"] == [found])
     let ran = harness.run("users", "forget", "jane", "--yes")
     #expect(ran.code == .done)
@@ -97,6 +100,53 @@ struct UserTests {
     #expect(harness.run("users", "show", "jane").code == .notFound)
     #expect(try harness.reader().belongs("payer-of-jane", to: "jane", at: place) == true)
     #expect(try harness.reader().belongs("payer-of-jane", to: "john", at: place) == false)
+  }
+
+  @Test("The preview of an erasure did not count what a receipt of the user corrected, nor its events")
+  func corrected() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1", user: "cara")
+    try harness.deliver(id)
+    #expect(
+      harness.run("receipts", "correct", id, "--user", "dora", "--yes", "--why", "wrong").code == .done)
+    let correction = try #require(try harness.receipt(id).correctedBy)
+    try harness.deliver(correction.text, importID: "imp-2")
+    let look = harness.run("users", "forget", "dora", "--dry-run")
+    #expect(look.notes.contains("ios         2     0         0       1"), "\(look.notes)")
+    #expect(look.notes.contains("Of these, 1 receipt was sent for cara and corrected."), "\(look.notes)")
+    let plan = try harness.run("users", "forget", "dora", "--dry-run", "--json").objects
+    guard case .array(let parts)? = plan.first?["would_forget"] else {
+      Issue.record("no plan: \(plan)")
+      return
+    }
+    let done = try #require(try harness.run("users", "forget", "dora", "--yes", "--json").objects.first)
+    #expect(parts.first?["sent_for_others"] == 1)
+    for name in ["receipts", "events", "contexts", "purchases_without_receipt"] {
+      #expect(parts.first?[name] == done[name], "\(name)")
+    }
+    #expect(done["receipts"] == 2)
+    #expect(harness.run("users", "show", "cara").code == .notFound)
+    #expect(try harness.reader().integrityFaults() == [])
+  }
+
+  @Test("The preview counts purchases without a receipt, which are erased, too")
+  func withoutReceipt() throws {
+    let harness = try OperatorHarness()
+    for (number, user) in [nil, "jdo-1"].enumerated() {
+      let report = PurchaseReport(
+        key: PurchaseKey(
+          processor: "stripe", type: PurchaseKey.ObjectType("subscription"), id: ObjectID("sub_\(number)")),
+        observations: user == nil ? .began : .paid, customerID: "cus_1", clientReference: user,
+        prices: ["price_1"], happenedAt: harness.clock.now)
+      try harness.store(
+        IngestEvent(
+          app: "ios", processor: "stripe", eventID: EventID("evt_x\(number)"), type: "invoice.paid",
+          body: Array("{}".utf8), content: .report(report, keep: true)))
+    }
+    let look = harness.run("users", "forget", "jdo-1", "--dry-run")
+    #expect(look.notes.contains("Also 1 purchase without a receipt."), "\(look.notes)")
+    let ran = harness.run("users", "forget", "jdo-1", "--yes", "--cancel-open")
+    #expect(ran.out.hasPrefix("Erased 1 receipt (1 cancelled), 1 purchase without a receipt, "), "\(ran.out)")
   }
 
   @Test("Pending receipts are not erased without --cancel-open")

@@ -16,6 +16,7 @@ struct UserForget {
   /// What was erased.
   private struct Done {
     var receipts = 0
+    var others = 0
     var cancelled = 0
     var contexts = 0
     var events = 0
@@ -27,6 +28,7 @@ struct UserForget {
 
     mutating func add(_ outcome: ForgetPurchases.Outcome) {
       receipts += outcome.receipts
+      others += outcome.others
       cancelled += outcome.cancelled
       events += outcome.events
       open += outcome.open
@@ -91,6 +93,7 @@ struct UserForget {
       session.output.note("\(name) is the user \(DisplayText.clean(user.text)), who is erased.")
     }
     session.output.note(plan())
+    for line in besides { session.output.note(line) }
     if !loose.isEmpty {
       session.output.note("\(Counted.of(loose.count, "event")) beside that name the user or one of these.")
     }
@@ -134,7 +137,7 @@ struct UserForget {
       erased += survey.parts.map(\.app).filter { !erased.contains($0) }
       let isDone = survey.parts.allSatisfy { part in
         part.contexts == 0 && part.payers.isEmpty && part.named.isEmpty && part.learned.isEmpty
-          && part.purchases.allSatisfy {
+          && part.erasable.allSatisfy {
             done.open.contains($0.receiptID ?? "") || done.capturing.contains($0.row)
           }
       }
@@ -154,8 +157,11 @@ struct UserForget {
   private func planJSON() -> JSONValue {
     let apps = survey.parts.map { part -> JSONValue in
       [
-        "app": .string(part.app.text), "receipts": .integer(Int64(part.receipts.count)),
+        "app": .string(part.app.text), "receipts": .integer(Int64(receipts(part).count)),
+        "sent_for_others": .integer(Int64(sentForOthers(part).count)),
+        "purchases_without_receipt": .integer(Int64(part.erasable.count - receipts(part).count)),
         "open": .integer(Int64(part.open.count)), "contexts": .integer(part.contexts),
+        "events": .integer(countEvents(part)),
         "payers": .integer(Int64(part.payers.count)),
       ]
     }
@@ -169,19 +175,44 @@ struct UserForget {
         .init("CONTEXTS", alignment: .trailing), .init("EVENTS", alignment: .trailing),
       ], emptyMessage: "No data of this user is stored.")
     for part in survey.parts {
-      // One query per purchase; a failed count is left out here, and the report after the erasure has it.
-      let events = part.purchases.reduce(0) { $0 + ((try? reader.countEvents(ofPurchase: $1.row)) ?? 0) }
       table.add([
-        Table.Cell(part.app.text), Table.Cell(count: part.receipts.count), Table.Cell(count: part.open.count),
-        Table.Cell(count: part.contexts), Table.Cell(count: events),
+        Table.Cell(part.app.text), Table.Cell(count: receipts(part).count),
+        Table.Cell(count: part.open.count), Table.Cell(count: part.contexts),
+        Table.Cell(count: countEvents(part)),
       ])
     }
     return table
   }
 
+  private func receipts(_ part: UserSurvey.Part) -> [UserPurchase] {
+    part.erasable.filter { $0.receiptID != nil }
+  }
+
+  /// Receipts of the user's purchases with another user's name, which operators corrected.
+  private func sentForOthers(_ part: UserSurvey.Part) -> [UserPurchase] {
+    part.behind.filter { $0.userID != nil && $0.userID != search.user }
+  }
+
+  /// One query per purchase; a failed count is left out, and the report after the erasure has it.
+  private func countEvents(_ part: UserSurvey.Part) -> Int64 {
+    part.erasable.reduce(0) { $0 + ((try? reader.countEvents(ofPurchase: $1.row)) ?? 0) }
+  }
+
+  /// What the table counts that is not listed under the user's name, or does not count.
+  private var besides: [String] {
+    let sent = Dictionary(grouping: survey.parts.flatMap(sentForOthers)) { $0.userID?.text ?? "" }
+    var lines = sent.sorted(by: { $0.key < $1.key }).map { user, rows in
+      "Of these, \(Counted.receipts(rows.count)) \(rows.count == 1 ? "was" : "were") sent for "
+        + "\(DisplayText.clean(user)) and corrected."
+    }
+    let others = survey.parts.reduce(0) { $0 + $1.erasable.count - receipts($1).count }
+    if others > 0 { lines.append("Also \(Counted.of(others, "purchase")) without a receipt.") }
+    return lines
+  }
+
   private mutating func empty(_ part: UserSurvey.Part) throws {
     let writer = try session.writer(configuration)
-    var rest = part.purchases.map(\.row)[...]
+    var rest = part.erasable.map(\.row)[...]
     while !rest.isEmpty {
       let command = ForgetPurchases(
         rows: Array(rest.prefix(ForgetPurchases.rowsMax)), cancelsOpen: session.command.flag("cancel-open"))
@@ -236,6 +267,7 @@ struct UserForget {
     if session.isJSON {
       output.json([
         "receipts": .integer(Int64(done.receipts)), "cancelled": .integer(Int64(done.cancelled)),
+        "purchases_without_receipt": .integer(Int64(done.others)),
         "contexts": .integer(Int64(done.contexts)), "events": .integer(Int64(done.events)),
         "payers": .integer(Int64(done.payers)),
         "unreadable_events": .integer(Int64(search.unreadable.count)),
@@ -247,9 +279,10 @@ struct UserForget {
           }),
       ])
     } else {
+      let others = done.others > 0 ? "\(Counted.of(done.others, "purchase")) without a receipt, " : ""
       output.line(
         "Erased \(Counted.receipts(done.receipts)) (\(CountText.grouped(done.cancelled)) cancelled), "
-          + "\(Counted.of(done.contexts, "context")) and \(Counted.of(done.events, "event")).")
+          + "\(others)\(Counted.of(done.contexts, "context")) and \(Counted.of(done.events, "event")).")
       if done.payers > 0 {
         output.line(
           "The ids of \(Counted.of(done.payers, "payer")) are kept as hashes: the stored cards are still at "

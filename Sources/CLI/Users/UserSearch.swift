@@ -106,7 +106,7 @@ struct UserSearch {
     for part in survey.parts {
       var known = names[part.app] ?? common
       for customer in part.customers { known.add(customer) }
-      for purchase in part.purchases {
+      for purchase in part.erasable {
         known.add(purchase.objectID)
         known.add(purchase.sessionID)
         for mentions in try reader.mentions(ofPurchase: purchase.row, ProcessorRegistry.standard.mentions) {

@@ -3,7 +3,7 @@
 
 public import Domain
 
-/// Erases the personal data of purchases: ids become hashes, counts and states stay.
+/// Erases the personal data of exactly these rows: ids become hashes, counts and states stay.
 public struct ForgetPurchases: StoreCommand {
   /// The maximum number of rows in one command.
   public static let rowsMax = 100
@@ -20,6 +20,8 @@ public struct ForgetPurchases: StoreCommand {
 
   public struct Outcome: Sendable, Equatable {
     public var receipts = 0
+    /// Purchases without a receipt.
+    public var others = 0
     public var events = 0
     public var cancelled = 0
     /// Receipts that are still to be delivered and were not changed.
@@ -33,12 +35,7 @@ public struct ForgetPurchases: StoreCommand {
     var outcome = Outcome()
     var erased: Set<Int64> = []
     var joiner = Joiner(store)
-    // What a receipt corrected is about the same purchase of the user, under another user's name.
-    var rows = rows
-    var next = 0
-    while next < rows.count {
-      let row = rows[next]
-      next += 1
+    for row in rows {
       guard let found = try store.purchases.findToRemove(row: row), !found.purchase.isErased else { continue }
       if try store.captures.isOpen(row) {
         outcome.capturing.append(row)
@@ -55,16 +52,12 @@ public struct ForgetPurchases: StoreCommand {
       }
       outcome.events += try store.erasures.empty(record, at: store.now)
       erased.insert(row.number)
-      // A copy may have been sent under another user's name, too.
-      for other in [record.receipt?.corrects, record.receipt?.copy?.receipt] {
-        if let row = other?.purchaseRow, !rows.contains(row) { rows.append(row) }
-      }
       store.forgetKnown()
       try store.lookups.drop(row: row)
       try store.captures.empty(row)
       try store.claims.drop(row: row)
       try store.announcements.drop(row)
-      if record.receipt != nil { outcome.receipts += 1 }
+      if record.receipt == nil { outcome.others += 1 } else { outcome.receipts += 1 }
     }
     try store.erasures.forgetNotes()
     try store.search.erase(erased, of: .payments)

@@ -13,6 +13,9 @@ public struct UserPurchase: Sendable, Equatable {
   public var state: ReceiptState?
   /// Nil for a purchase without a known user.
   public var userID: UserID?
+  /// Receipts in other rows that are about the same purchase, perhaps under another user's name: the one that
+  /// this row's corrects, and its copy for a second destination.
+  var links: [ReceiptID] = []
 }
 
 /// An event as a search for a user's data sees it.
@@ -35,8 +38,8 @@ extension StoreReader {
   /// The first parameter is a list of the rows that may have the user's key, or the customer's.
   static let purchasesSQL: (ofUser: String, naming: String, ofCustomer: String, rows: String) = {
     let select = """
-      SELECT row_id, app, customer_id, object_id, session_id, receipt_id, state, user_id FROM purchases
-      WHERE row_id IN (SELECT value FROM json_each(?1))
+      SELECT row_id, app, customer_id, object_id, session_id, receipt_id, state, user_id, corrects, copied_by
+      FROM purchases WHERE row_id IN (SELECT value FROM json_each(?1))
       """
     return (
       "\(select) AND user_id = ?2 ORDER BY row_id LIMIT ?3",
@@ -109,6 +112,22 @@ extension StoreReader {
       .filter { !Purchase.isErased($0.objectID) }
   }
 
+  /// The other rows of some purchases, each before those that lead to it: an erasure that is interrupted
+  /// finds the rest again.
+  public func purchases(behind purchases: [UserPurchase]) throws(StoreFault) -> [UserPurchase] {
+    var found: [UserPurchase] = []
+    var seen = Set(purchases.compactMap(\.receiptID))
+    var last = purchases
+    while !last.isEmpty {
+      let links = Set(last.flatMap(\.links)).subtracting(seen)
+      last = try self.purchases(rows: links.compactMap(\.purchaseRow).sorted())
+        .filter { $0.receiptID.map(links.contains) ?? false }
+      seen.formUnion(links)
+      found = last + found
+    }
+    return found
+  }
+
   /// The users to whom a processor's customer belongs. Reads all payers.
   public func users(ofPayer customer: CustomerID, limit: Int) throws(StoreFault) -> [UserID] {
     try connection.prepare(Self.userSQL.payerUsers).all([
@@ -135,11 +154,13 @@ extension StoreReader {
   }
 
   private static func userPurchase(_ row: StoreRow) throws(StoreFault) -> UserPurchase {
-    UserPurchase(
+    let corrected: ReceiptID = try row.text(8)
+    return UserPurchase(
       row: row.integer(0), app: try row.text(1), customerID: try row.optionalText(2),
       objectID: try row.text(3),
       sessionID: try row.optionalText(4), receiptID: try row.optionalText(5),
-      state: try row.optionalText(6).flatMap(ReceiptState.init), userID: try row.optionalText(7))
+      state: try row.optionalText(6).flatMap(ReceiptState.init), userID: try row.optionalText(7),
+      links: [corrected.text.isEmpty ? nil : corrected, try row.optionalText(9)].compactMap(\.self))
   }
 
   /// The customers of processors that belong to a user, in all apps.

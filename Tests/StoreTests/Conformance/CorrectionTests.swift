@@ -154,15 +154,22 @@ struct CorrectionTests {
     #expect(try correct(store, id, user: "other") == .corrected)
   }
 
-  @Test("The erasure of the right user erases what the receipt corrected, too")
-  func erasure() throws {
+  @Test("What leads to the right user is what the receipt corrected, too, first what leads to nothing more")
+  func behind() throws {
     let (store, id) = try delivered()
     #expect(try correct(store, id, user: "right") == .done)
-    let correction = try store.receipts()[1]
-    try deliver(store, correction.receiptID)
-    let outcome = try store.apply(ForgetPurchases(rows: [correction.rowID], cancelsOpen: false))
-    #expect(outcome.receipts == 2)
-    #expect(try store.receipts().allSatisfy { $0.purchase.isErased && $0.purchase.userID == nil })
+    try deliver(store, try store.receipts()[1].receiptID)
+    #expect(try correct(store, try store.receipts()[1].receiptID, user: "last") == .done)
+    let rows = try store.receipts().map(\.rowID)
+    func behind(_ user: UserID) throws -> [PurchaseRowID] {
+      try store.reader.purchases(behind: store.reader.purchases(ofUser: user, limit: 9)).map(\.row)
+    }
+    #expect(try behind("last") == [rows[0], rows[1]])
+    #expect(try behind("right") == [rows[0]])
+    #expect(try behind("u1").isEmpty)
+    let outcome = try store.apply(ForgetPurchases(rows: [rows[0]], cancelsOpen: false))
+    #expect(outcome.receipts == 1, "only what the caller has named")
+    #expect(try behind("last") == [rows[1]])
   }
 
   @Test("Retention of the first receipt leaves its correction, and makes no receipt again")

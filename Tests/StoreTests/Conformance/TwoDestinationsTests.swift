@@ -209,7 +209,9 @@ struct TwoDestinationsTests {
   @Test("An erasure of the user erases both")
   func erasure() throws {
     let store = try sold()
-    let outcome = try store.apply(ForgetPurchases(rows: [store.receipts()[0].rowID], cancelsOpen: true))
+    let own = try store.reader.purchases(rows: [store.receipts()[0].rowID])
+    let rows = try (store.reader.purchases(behind: own) + own).map(\.row)
+    let outcome = try store.apply(ForgetPurchases(rows: rows, cancelsOpen: true))
     #expect(outcome.receipts == 2)
     #expect(outcome.cancelled == 2)
     #expect(try store.receipts().allSatisfy { $0.purchase.isErased && $0.receipt?.body == nil })
