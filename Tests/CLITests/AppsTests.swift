@@ -178,6 +178,7 @@ import Testing
     let ran = harness.run("apps", "retry-now", "ios", "--why", "they lifted the block")
     #expect(ran.code == .done)
     #expect(ran.out.hasPrefix("Deliveries of ios wait no longer; pending receipts are due now."))
+    #expect(!ran.notes.contains("paused"), "the app was never paused: \(ran.notes)")
     #expect(harness.run("stats").out.contains("running"))
     let entry = try #require(try harness.run("audit", "list", "--json").objects.first)
     #expect(entry["action"] == "apps retry-now")

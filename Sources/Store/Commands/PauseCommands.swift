@@ -48,8 +48,6 @@ public struct RetryNow: StoreCommand {
   public func apply(to store: StoreSession) throws(StoreFault) -> Bool {
     var pause = store.pauses[app]
     pause.retryAt = store.now
-    // The row has a beginning: a pause of no length.
-    if pause.since == nil { (pause.since, pause.until) = (store.now, store.now) }
     try store.pauses.save(pause, of: app)
     var didWait = false
     for (place, breaker) in store.breakers.byPlace where place.app == app {

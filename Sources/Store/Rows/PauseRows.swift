@@ -45,11 +45,14 @@ final class PauseRows {
     return pauses
   }
 
+  /// A row has a beginning: without a pause it has one of no length, which is none.
   static func pause(_ row: StoreRow) throws(StoreFault) -> (AppSlug, AppPause) {
-    (
+    let (since, until) = (row.timestamp(1), row.timestamp(2))
+    let isNone = since == until
+    return (
       try row.text(0),
       AppPause(
-        since: row.timestamp(1), until: row.timestamp(2), actor: try row.text(3),
+        since: isNone ? nil : since, until: isNone ? nil : until, actor: try row.text(3),
         reason: try row.optionalText(4), earlier: row.duration(5),
         retryAt: row.timestamp(6))
     )
@@ -59,6 +62,7 @@ final class PauseRows {
   subscript(app: AppSlug) -> AppPause { byApp[app] ?? AppPause() }
 
   func save(_ pause: AppPause, of app: AppSlug) throws(StoreFault) {
+    let since = pause.since ?? pause.retryAt
     try connection.prepare(
       """
       INSERT INTO pauses (app, began_at, ends_at, actor, reason, paused_ms, retry_at)
@@ -67,8 +71,8 @@ final class PauseRows {
         began_at = ?2, ends_at = ?3, actor = ?4, reason = ?5, paused_ms = ?6, retry_at = ?7
       """
     ).run([
-      .text(app), .time(pause.since), .time(pause.until), .text(pause.actor), .optional(pause.reason),
-      .duration(pause.earlier), .time(pause.retryAt),
+      .text(app), .time(since), .time(pause.since == nil ? since : pause.until), .text(pause.actor),
+      .optional(pause.reason), .duration(pause.earlier), .time(pause.retryAt),
     ])
     byApp[app] = pause
   }
