@@ -137,7 +137,7 @@ private final class BackupBed {
     try bed.bench.buy(1)
     #expect(try bed.bench.receipt(1) != nil)
     try BackupBed.makeFolder(bed.folder)
-    bed.clock.advance(Backups.retryPause - .seconds(1))
+    bed.clock.advance(HealthReport.Backup.retryPause(every: .days(1)) - .seconds(1))
     bed.step()
     #expect(try bed.names.isEmpty)
     #expect(bed.findings.first?.since == since)
@@ -145,6 +145,22 @@ private final class BackupBed {
     bed.step()
     #expect(try bed.names.count == 1)
     #expect(bed.findings.isEmpty)
+  }
+
+  @Test("Without the folder, the database knows of the last copy, and the true pause is named")
+  func folderIsGone() throws {
+    let bed = try BackupBed()
+    defer { bed.bench.stop() }
+    bed.step()
+    try bed.bench.store(Barrier())
+    try FileManager.default.removeItem(atPath: bed.folder)
+    bed.clock.advance(.seconds(360))
+    bed.health.backup { $0 = nil }
+    bed.restart(.init(to: bed.folder, every: .seconds(60)))
+    bed.step()
+    let finding = try #require(bed.findings.first)
+    #expect(finding.what.hasSuffix("the last one was made 6 min ago"), "\(finding.what)")
+    #expect(finding.next?.hasPrefix("receiptd tries again every 1 min, ") == true)
   }
 
   @Test("A reload tries again at once, and may end the backups")
@@ -233,7 +249,7 @@ private final class BackupBed {
     #expect(Finding.scheduled(backup, now: now).isEmpty)
     backup.lastAt = now - .days(3)
     let finding = Finding.scheduled(backup, now: now).first
-    #expect(finding?.what == "the scheduled backup is late: the newest copy is 3d old")
+    #expect(finding?.what == "the scheduled backup is late: the last one was made 3 d ago")
     #expect(finding?.since == now - .days(1))
   }
 }

@@ -61,8 +61,6 @@ struct BackupNames {
 public final class Backups: CopySteps, Sendable {
   /// How often the folder is looked at.
   static let lookInterval: Duration = .minutes(1)
-  /// Between two attempts, unless backups are more frequent.
-  static let retryPause: Duration = .minutes(10)
   /// What a copy leaves free on its disk, so that requests can be stored meanwhile.
   static let spareBytes: Int64 = 256 << 20
   /// How long the program may run.
@@ -177,9 +175,11 @@ public final class Backups: CopySteps, Sendable {
     let now = now
     let names = BackupNames(folder: settings.folder, database: database)
     let last = names.copies(now: now).first { $0.at <= now }?.at
+    // The folder may be gone with its copies.
+    let made = last ?? recordedAt()
     health.backup { backup in
       var known = backup ?? HealthReport.Backup(every: settings.every, since: now)
-      (known.every, known.lastAt) = (settings.every, last)
+      (known.every, known.lastAt) = (settings.every, made ?? known.lastAt)
       backup = known
     }
     if let dueAt = last?.advanced(by: settings.every), now < dueAt {
@@ -202,7 +202,7 @@ public final class Backups: CopySteps, Sendable {
         run.hasDiffered = true
         return monotonic
       }
-      run.retryAt = monotonic.advanced(by: min(Self.retryPause, settings.every))
+      run.retryAt = monotonic.advanced(by: HealthReport.Backup.retryPause(every: settings.every))
       note("backup: no copy of the database could be made; trying again", "\(error)", \.fault)
     }
     return monotonic
@@ -244,14 +244,25 @@ public final class Backups: CopySteps, Sendable {
     return copy.path
   }
 
+  /// When the database was last copied, by its own record; nil without one.
+  private func recordedAt() -> Timestamp? {
+    let report = try? reading { try openReader().serviceReport(.backup) }
+    return report?.at
+  }
+
   private func fill(_ copy: VerifiedCopy, _ settings: Configuration.Backup) throws {
+    try reading { try read(copy, settings) }
+  }
+
+  /// The writer closes the database only after that.
+  private func reading<Result>(_ body: () throws -> Result) throws -> Result {
     let mayRead = worker.withInbox { inbox in
       inbox.isReading = !inbox.isStopping
       return inbox.isReading
     }
     defer { worker.withInbox { ($0.isReading, $0.interrupt) = (false, nil) } }
     guard mayRead else { throw StoreFault(.interrupted, operation: "backup", reason: "receiptd stops") }
-    try read(copy, settings)
+    return try body()
   }
 
   /// Its connection is closed when it returns.

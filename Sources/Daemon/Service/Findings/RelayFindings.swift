@@ -155,22 +155,24 @@ extension Finding {
     _ backup: HealthReport.Backup, alert: AlertCondition? = nil, now: Timestamp
   ) -> [Finding] {
     let command = "receiptctl db backup FILE"
-    let last = backup.lastAt.map { "the newest copy is \(words(seconds: seconds(from: $0, to: now))) old" }
+    let last = backup.lastAt.map { "the last one was made \($0.past(to: now))" } ?? "there is no copy yet"
+    let pause = RelativeTime.span(
+      seconds: UInt64(clamping: HealthReport.Backup.retryPause(every: backup.every).components.seconds))
     let age = now.duration(since: backup.lastAt ?? backup.since)
     var found: [Finding] = []
     if let fault = backup.fault {
       found.append(
         Finding(
           .failure, .backup, "The scheduled backup fails", .soon,
-          "the scheduled backup fails: \(fault.reason); \(last ?? "there is no copy yet")",
-          next: "receiptd tries again every 10 minutes, and after: receiptctl reload. To make a copy "
+          "the scheduled backup fails: \(fault.reason); \(last)",
+          next: "receiptd tries again every \(pause), and after: receiptctl reload. To make a copy "
             + "elsewhere: \(command)",
           since: fault.since, alert: alert, value: age.inSeconds, commands: [command]))
     } else if age > backup.every * 2 {
       found.append(
         Finding(
           .failure, .backup, "The scheduled backup is late", .soon,
-          "the scheduled backup is late: \(last ?? "there is no copy yet")",
+          "the scheduled backup is late: \(last)",
           next: "See receiptd's log, and whether the folder's disk is slow. To make a copy: \(command)",
           since: now - age + backup.every * 2, alert: alert, value: age.inSeconds, commands: [command]))
     }

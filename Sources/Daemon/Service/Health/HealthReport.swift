@@ -66,7 +66,7 @@ public struct HealthReport: Sendable, Equatable {
     public var every: Duration
     /// Since when they are scheduled, as far as known.
     public var since: Timestamp
-    /// When the newest copy was made; nil if there is none.
+    /// When the newest copy was made, also one that is no longer in the folder; nil if there is none.
     public var lastAt: Timestamp?
     /// Why no copy is made.
     public var fault: Fault?
@@ -74,6 +74,9 @@ public struct HealthReport: Sendable, Equatable {
     public var programFault: Fault?
 
     public init(every: Duration, since: Timestamp) { (self.every, self.since) = (every, since) }
+
+    /// Between two attempts to make a copy.
+    public static func retryPause(every: Duration) -> Duration { min(.seconds(600), every) }
   }
 
   /// The longest time between two stored reports of a running receiptd.
