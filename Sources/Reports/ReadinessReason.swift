@@ -74,7 +74,10 @@ public enum ReadinessReason: Sendable, Hashable {
     switch self {
     case .starting: "Wait: the public listener opens when the database is open."
     case .stopping: "Nothing: receiptd is stopping and finishes what is in flight."
-    case .diskFull: "Free space on the database's disk; receiptd recovers within seconds."
+    case .diskFull:
+      "Free space on the database's disk; within seconds receiptd accepts everything again. If the database "
+        + "itself has grown, shorten retention, see what that deletes with: receiptctl db purge --dry-run; "
+        + "then run: receiptctl reload."
     case .writeFailed: "Check the disk and receiptd's log; the next successful write clears this."
     case .noFreeConnections:
       "Check which clients connect; raise limits.connections, or limit clients in front of receiptd."

@@ -130,7 +130,7 @@ import Testing
     let full = HealthReport.Reason(name: "disk_full", text: "the disk is full", advice: "Free space.")
     harness.readiness = ReadyCommand.Answer(isReady: false, reasons: [full])
     #expect(harness.run("stats").out.hasPrefix("receiptd is NOT READY: the disk is full"))
-    #expect(harness.run("alerts", "list").out.contains("the database's disk is full"))
+    #expect(harness.run("alerts", "list").out.contains("the database's disk is full: contexts and events"))
     try DoctorPage(harness, "--local", "--only", "receiptd").expect(.failure, .receiptd, "the disk is full")
   }
 }

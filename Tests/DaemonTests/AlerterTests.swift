@@ -143,7 +143,9 @@ import Testing
       bench.freeBytes.withLock { $0 = 500 << 20 }
       let told = try bench.pass(.minutes(1), &run)
       #expect(told.map(\.notice) == ["disk_low<1GiB - firing"])
-      #expect(told.first?["summary"] == "the database's disk has 500 MiB left")
+      #expect(
+        told.first?["summary"]
+          == "the database's disk has 500 MiB left; when it is full, contexts and events are refused")
       bench.freeBytes.withLock { $0 = 2 << 30 }
       #expect(try bench.pass(.minutes(1), &run).map(\.notice) == ["disk_low<1GiB - resolved"])
     }

@@ -4,6 +4,7 @@ internal import Config
 internal import Domain
 internal import Formats
 internal import Platform
+internal import Reports
 internal import Service
 internal import Store
 internal import Terminal
@@ -11,7 +12,7 @@ internal import Terminal
 /// The space and the speed of a file's disk.
 enum DiskCheck: DoctorCheck {
   static let subject = Finding.Check.disk
-  private static let next = "receiptctl db purge --dry-run"
+  private static let next = ReadinessReason.diskFull.advice
   private static let (freeMin, freeGood): (Int64, Int64) = (1 << 30, 5 << 30)
   private static let daysGood: Int64 = 30
   /// Every answer waits for a sync.

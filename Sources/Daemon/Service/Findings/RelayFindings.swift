@@ -70,16 +70,14 @@ extension Finding {
 
   /// - Parameter free: nil if it is not known, as of a server's disk.
   public static func disk(free: Int64?, limit: Int, isFull: Bool, now: Timestamp) -> Finding {
-    let left = free.map { "\(HealthReport.size($0)) left" }
-    let details = left.map { " (\($0))" } ?? ""
+    // A full disk may have space that a quota, or a need for more, keeps from being used.
+    let left = free.map { "\(HealthReport.size($0)) left" } ?? "little space left"
     return Finding(
       .failure, .disk, isFull ? "The disk is full" : "The disk is nearly full", .down,
       isFull
-        ? "the database's disk is full\(details); contexts and events are refused"
-        : "the database's disk has \(left ?? "little space left")",
-      next:
-        "Free space on it, or shorten retention, then run: receiptctl reload. When it is full, contexts and "
-        + "events are refused with 503; deliveries continue",
+        ? "the database's disk is full: contexts and events are refused with 503, and deliveries continue"
+        : "the database's disk has \(left); when it is full, contexts and events are refused",
+      next: ReadinessReason.diskFull.advice,
       since: now, alert: .diskLow(underBytes: limit), value: Double(free ?? 0))
   }
 
