@@ -218,7 +218,8 @@ extension AppConfiguration {
     let all = processors.map { processor in
       let secrets = processor.section.webhookSecrets
       let refresh = secrets.map(\.refresh).first { $0 != .reload } ?? .reload
-      return (processor.name, processor.section.kind.webhookAdvice(refresh))
+      let listsEvents = processor.section.listsEvents
+      return (processor.name, processor.section.kind.webhookAdvice(refresh, listsEvents: listsEvents))
     }
     return Dictionary(uniqueKeysWithValues: all)
   }

@@ -6,6 +6,8 @@ public import Domain
 public struct WebhookAdvice: Sendable, Equatable {
   /// The processor's display name.
   public let label: String
+  /// Whether the app can ask the processor for its events.
+  public let listsEvents: Bool
   private let processor: ProcessorName
   private let key: String
   private let origin: String
@@ -18,12 +20,14 @@ public struct WebhookAdvice: Sendable, Equatable {
   ///   - origin: where the processor shows the secret.
   ///   - senders: the key of its section with the addresses that may send webhooks; nil if there is none.
   ///   - refresh: how a corrected secret takes effect; nil if its source is unknown.
+  ///   - listsEvents: whether the app can ask the processor for its events.
   public init(
     _ processor: ProcessorName, label: String, key: String, origin: String, senders: String? = nil,
-    refresh: SecretRefresh?
+    refresh: SecretRefresh?, listsEvents: Bool = false
   ) {
     self.processor = processor
     self.label = label
+    self.listsEvents = listsEvents
     self.key = key
     self.origin = origin
     self.senders = senders

@@ -146,7 +146,7 @@ import Testing
     let findings = Self.findings(report) { place in
       WebhookAdvice(
         place.processor, label: "Pay", key: "secret", origin: "the one in its console",
-        refresh: .restart(source: "env:SECRET"))
+        refresh: .restart(source: "env:SECRET"), listsEvents: place.processor == "stripe")
     }
     #expect(findings.allSatisfy { $0.level == .failure })
     #expect(findings.map(\.check) == [.receiptd, .applied, .webhooks, .webhooks])
@@ -162,6 +162,9 @@ import Testing
     #expect(
       lines[2].contains("Compare apps.shop.stripe.secret with the one in its console; if they differ, "))
     #expect(lines[2].contains("systemctl restart receiptd (secret is env:SECRET"))
+    let fetch = "receiptctl events backfill --app shop --since 3d"
+    #expect(lines[2].hasSuffix("; then fetch what was refused: \(fetch)"))
+    #expect(findings.map(\.commands).suffix(2) == [[fetch], []], "one of them lists no events")
     #expect(lines[3].hasPrefix("1 webhook of shop refused for the signature in the last hour (missing 1)"))
     #expect(lines[3].contains("Compare apps.shop.toy.secret with"))
   }

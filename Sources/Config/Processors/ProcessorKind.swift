@@ -114,11 +114,13 @@ extension ProcessorKind {
   }
 
   /// What to do when its webhooks are refused.
-  /// - Parameter refresh: how a corrected secret takes effect; nil if its source is unknown.
-  func webhookAdvice(_ refresh: SecretRefresh?) -> WebhookAdvice {
+  /// - Parameters:
+  ///   - refresh: how a corrected secret takes effect; nil if its source is unknown.
+  ///   - listsEvents: whether the app can ask the processor for its events.
+  func webhookAdvice(_ refresh: SecretRefresh?, listsEvents: Bool = false) -> WebhookAdvice {
     WebhookAdvice(
       name, label: label, key: help.webhookSecretKey, origin: help.webhookSecretOrigin, senders: sendersKey,
-      refresh: refresh)
+      refresh: refresh, listsEvents: listsEvents)
   }
 }
 

@@ -41,11 +41,15 @@ extension Finding {
         ?? unconfigured(AppProcessor(app, processor))
     }
     let labels = processors.compactMap { advice($0)?.label }
+    // Processors repeat a refused event for some days.
+    let fetch = "receiptctl events backfill --app \(app) --since 3d"
+    let isListed = processors.contains { advice($0)?.listsEvents == true }
     return input(
       .webhooks, "Webhooks are refused", refused,
       "\(CountText.of(refused.count, "webhook")) of \(app) refused \(refused.cause) \(time)",
-      remedies, accepted: accepted, from: labels.isEmpty ? "the processor" : labels.joined(separator: " or "),
-      app: app, since: since, alert: alert, processors: processors)
+      remedies + (isListed ? ["then fetch what was refused: \(fetch)"] : []), accepted: accepted,
+      from: labels.isEmpty ? "the processor" : labels.joined(separator: " or "), app: app, since: since,
+      alert: alert, commands: isListed ? [fetch] : [], processors: processors)
   }
 
   /// Contexts, and other requests of the app's clients, that were refused.
@@ -68,7 +72,7 @@ extension Finding {
   private static func input(
     _ check: Check, _ title: String, _ refused: RefusalCounts, _ what: String, _ remedies: [String],
     accepted: Int64?, from sender: String, app: AppSlug, since: Timestamp?, alert: AlertCondition?,
-    processors: [ProcessorName] = []
+    commands: [String] = [], processors: [ProcessorName] = []
   ) -> Finding {
     Finding(
       accepted == 0 ? .failure : .warning, check, title, accepted == 0 ? .losing : .impaired,
@@ -76,7 +80,7 @@ extension Finding {
       next: remedies.joined(separator: "; ").capitalizedFirst
         + (accepted == nil ? ". Requests that did not come from \(sender) cause this, too" : ""),
       app: app, since: since, alert: alert, value: Double(refused.count), reasons: refused.counts,
-      processors: processors)
+      commands: commands, processors: processors)
   }
 
   /// Stored events that may report a payment, and could not be read.
