@@ -17,12 +17,14 @@ public struct ReceiptAdvice: Sendable, Equatable {
 
   /// - Parameters:
   ///   - breaker: that of the receipt's destination.
+  ///   - pause: the app's.
   ///   - destination: how to correct the destination's configuration; nil if it has no destination.
   ///   - destinations: those that the app has for the purchase.
   ///   - processor: the rules of its processor; nil if the receipt's app is not configured.
   public init(
-    _ record: PurchaseRecord, _ receipt: Receipt, breaker: Breaker?, destination: DestinationAdvice?,
-    destinations: PurchaseDestinations, processor: ProcessorRules?, for reader: Reader, now: Timestamp
+    _ record: PurchaseRecord, _ receipt: Receipt, breaker: Breaker?, pause: AppPause,
+    destination: DestinationAdvice?, destinations: PurchaseDestinations, processor: ProcessorRules?,
+    for reader: Reader, now: Timestamp
   ) {
     let app = record.app.text
     guard let processor = processor ?? (receipt.state == .delivered ? ProcessorRules() : nil) else {
@@ -36,6 +38,9 @@ public struct ReceiptAdvice: Sendable, Equatable {
     switch receipt.state {
     case .delivered where receipt.correctedBy != nil:
       lines = ["It said something wrong: \(receipt.correctedBy ?? "") corrects it, and counts."]
+    case .delivered
+    where record.purchase.userConflict && record.purchase.userSource != .byOperator && !receipt.isReversal:
+      lines = ["The destination has accepted it.", Self.conflict(record.purchase, receipt, reader)]
     case .delivered:
       lines = [
         "The destination has accepted it; there is nothing to do."
@@ -44,8 +49,12 @@ public struct ReceiptAdvice: Sendable, Equatable {
     case .pending where destination == nil:
       lines = [Self.noDestination(record, receipt, destinations)]
     case .pending:
+      // A replay waits for the end of a pause, too.
       lines =
-        BreakerText(breaker, app: app, now: now, advice: destination).map {
+        PauseText(pause, app: app, now: now).map {
+          ["Deliveries of this app \($0.sentence)", $0.advice]
+        }
+        ?? BreakerText(breaker, app: app, now: now, advice: destination).map {
           ["Deliveries of this app\(destination.map { " to \($0.name)" } ?? "") \($0.sentence)", $0.advice]
         }
         ?? [
@@ -68,6 +77,18 @@ public struct ReceiptAdvice: Sendable, Equatable {
       ]
     case .failed, .cancelled:
       lines = [Self.meaning(receipt), Self.remedy(ended: receipt, obstacle, reader)]
+    }
+  }
+
+  /// What to do if the strongest name is not the user.
+  private static func conflict(_ purchase: Purchase, _ receipt: Receipt, _ reader: Reader) -> String {
+    let user = purchase.userID?.text ?? ""
+    switch reader {
+    case .terminal:
+      let other = purchase.otherNames.first { $0.standing == .counts && $0.id != purchase.userID }
+      return "If '\(user)' is wrong: receiptctl receipts correct \(receipt.id) "
+        + "--user \(other?.id.text ?? "USER") --why TEXT"
+    case .page: return "If '\(user)' is wrong, use \"Correct…\"."
     }
   }
 

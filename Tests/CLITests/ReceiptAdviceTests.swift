@@ -48,6 +48,37 @@ import Testing
     #expect(try harness.receipt(id).state == .pending)
   }
 
+  @Test func aReceiptOfAPausedAppNamesThePauseAndNotAReplayThatWaitsToo() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1")
+    #expect(harness.run("apps", "pause", "ios", "--why", "wrong prices").code == .done)
+    let shown = harness.run("receipts", "show", id).out
+    #expect(shown.contains("Deliveries of this app were paused by ann just now: wrong prices."), "\(shown)")
+    #expect(shown.contains("to resume them now: receiptctl apps resume ios"), "\(shown)")
+    #expect(!shown.contains("receipts replay"), "\(shown)")
+  }
+
+  @Test func aDeliveredReceiptWithAnotherNameSaysHowToCorrectIt() throws {
+    let harness = try OperatorHarness()
+    let report = PurchaseReport(
+      key: PurchaseKey(processor: "stripe", type: PurchaseKey.ObjectType("subscription"), id: "sub_1"),
+      observations: .paid,
+      names: [("anna", Purchase.UserSource.ownKey), ("bert", .metadata)].map {
+        NamedUser(id: UserID($0.0), source: $0.1, standing: .counts)
+      }, prices: ["price_1"], happenedAt: harness.clock.now)
+    try harness.store(
+      IngestEvent(
+        app: "ios", processor: "stripe", eventID: "evt_1", type: "checkout.session.completed", body: [1],
+        content: .report(report, keep: true)))
+    let id = try #require(try harness.reader().receipts(ReceiptFilter(), limit: 1).first?.receipt?.id.text)
+    try harness.deliver(id)
+    let shown = harness.run("receipts", "show", id).out
+    #expect(
+      shown.contains("If 'anna' is wrong: receiptctl receipts correct \(id) --user bert --why TEXT"),
+      "\(shown)")
+    #expect(!shown.contains("there is nothing to do"), "\(shown)")
+  }
+
   @Test func aReceiptWithoutItsSubscriptionHasNoCommand() throws {
     let (harness, id) = try Self.afterItsWaits([.paid, .objectExpected], named: false)
     #expect(try harness.receipt(id).reason == .subscription)

@@ -69,7 +69,7 @@ enum ReceiptShow {
       advice =
         ReceiptAdvice(
           record, receipt, breaker: name.flatMap { breakers[AppDestination(record.app, $0)] },
-          destination: name.flatMap { app?.destinationAdvice($0) },
+          pause: try reader.pause(of: record.app), destination: name.flatMap { app?.destinationAdvice($0) },
           destinations: destinations, processor: app?.rules(of: processor), for: .terminal,
           now: session.now
         ).lines

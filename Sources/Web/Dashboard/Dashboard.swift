@@ -161,6 +161,7 @@ public struct Dashboard: Sendable {
       return ReceiptPage(
         detail: detail, receipt: receipt, summary: summary, story: story,
         breaker: name.flatMap { breakers[AppDestination(record.app, $0)] },
+        pause: try source.reader.pause(of: record.app),
         destinationAdvice: app?.routes.first { $0.name == name }?.advice,
         destinations: destinations, processor: app?.rules(of: processor),
         isKnownFailure: try KnownFailures(source.reader).contains(record),

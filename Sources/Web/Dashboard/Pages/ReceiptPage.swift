@@ -16,6 +16,7 @@ struct ReceiptPage {
   let story: ReceiptStory
   /// That of its destination.
   let breaker: Breaker?
+  let pause: AppPause
   /// Nil if it has no destination.
   let destinationAdvice: DestinationAdvice?
   let destinations: PurchaseDestinations
@@ -124,8 +125,8 @@ struct ReceiptPage {
 
   private var advice: String {
     let advice = ReceiptAdvice(
-      record, receipt, breaker: breaker, destination: destinationAdvice, destinations: destinations,
-      processor: processor, for: .page(button: replayButton), now: now)
+      record, receipt, breaker: breaker, pause: pause, destination: destinationAdvice,
+      destinations: destinations, processor: processor, for: .page(button: replayButton), now: now)
     return (advice.lines + PaymentText.advice(detail, label: processorLabel)).joined(separator: " ")
   }
 
