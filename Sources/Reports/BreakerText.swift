@@ -1,6 +1,7 @@
 // Why an app's deliveries are stopped, as text. Pure; called from any thread.
 
 public import Domain
+internal import Formats
 internal import Platform
 
 /// Why an app's deliveries are stopped, and what to do. Not sanitized: the app's name is unchanged.
@@ -94,16 +95,13 @@ public struct PauseText: Sendable, Equatable {
   public init?(_ pause: AppPause?, app: String, now: Timestamp) {
     guard let pause, let since = pause.since, pause.isActive(now: now) else { return nil }
     let why = pause.reason.map { ": \($0)" } ?? ""
+    let left = pause.until.map { RelativeTime.left(milliseconds: $0.duration(since: now).milliseconds) }
     let end =
-      pause.until.map { "They resume \($0.relative(to: now)), at \($0.clock(today: now))" }
+      pause.until.map { "They resume in \(left ?? ""), at \($0.clock(today: now))" }
       ?? "They stay so until an operator resumes them"
     sentence = "were paused by \(pause.actor) \(since.past(to: now))\(why)."
     command = "receiptctl apps resume \(app)"
     advice = "\(end); to resume them now: \(command)"
-    let left = pause.until.map { until in
-      let seconds = UInt64(clamping: until.duration(since: now).components.seconds)
-      return ", \(RelativeTime.span(seconds: seconds)) left"
-    }
-    short = "paused by \(pause.actor)\(left ?? "")"
+    short = "paused by \(pause.actor)\(left.map { ", \($0) left" } ?? "")"
   }
 }

@@ -84,6 +84,13 @@ public enum RelativeTime {
     return isPast ? "\(span(seconds: seconds)) ago" : "in \(span(seconds: seconds))"
   }
 
+  /// What is left of a duration, rounded up to a full minute, or second: a pause of two hours begins with
+  /// `2 h`.
+  public static func left(milliseconds: Int64) -> String {
+    let seconds = UInt64(clamping: milliseconds / 1000 + (milliseconds % 1000 > 0 ? 1 : 0))
+    return span(seconds: seconds < 60 ? seconds : (seconds + 59) / 60 * 60)
+  }
+
   /// A duration in its largest whole unit: `59 s`, `2 min`, `47 h`, `3 d`.
   public static func span(seconds: UInt64) -> String {
     switch seconds {

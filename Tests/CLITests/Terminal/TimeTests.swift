@@ -15,6 +15,16 @@ import Testing
     #expect(RelativeTime.text(of: Self.now - millisecondsAgo, now: Self.now) == text)
   }
 
+  @Test(
+    arguments: [
+      (7_200_000, "2 h"), (7_199_999, "2 h"), (7_140_001, "2 h"), (7_140_000, "1 h"), (3_599_001, "1 h"),
+      (60_001, "2 min"), (60_000, "1 min"), (59_001, "1 min"), (59_000, "59 s"), (1, "1 s"), (0, "0 s"),
+      (-5, "0 s"), (172_799_001, "2 d"),
+    ] as [(Int64, String)])
+  func whatIsLeftIsNotLessThanItIs(milliseconds: Int64, text: String) {
+    #expect(RelativeTime.left(milliseconds: milliseconds) == text)
+  }
+
   @Test func noTimeIsTooFarAway() {
     #expect(RelativeTime.text(of: .min, now: .max).hasSuffix(" d ago"))
     #expect(RelativeTime.text(of: .max, now: .min).hasPrefix("in "))
