@@ -53,7 +53,8 @@ import Testing
     let id = try harness.purchase("sub_1")
     #expect(harness.run("apps", "pause", "ios", "--why", "wrong prices").code == .done)
     let shown = harness.run("receipts", "show", id).out
-    #expect(shown.contains("Deliveries of this app were paused by ann just now: wrong prices."), "\(shown)")
+    #expect(shown.contains("Deliveries of this app were paused by ann "), "\(shown)")
+    #expect(shown.contains(": wrong prices.\n"), "\(shown)")
     #expect(shown.contains("to resume them now: receiptctl apps resume ios"), "\(shown)")
     #expect(!shown.contains("receipts replay"), "\(shown)")
   }
