@@ -349,12 +349,12 @@ extension Purchase {
   public mutating func forgetUsers() { (userID, userSource, otherNames) = (nil, nil, []) }
 
   /// Removes a user who is erased from the other names.
-  /// - Parameter token: takes the place of a reference that might have become known: nobody may be inferred
-  ///   for the purchase of somebody else.
+  /// - Parameter token: takes the place of a reference that might have become known, as a name that is never
+  ///   a user: nobody may be inferred for the purchase of somebody else.
   public mutating func forget(_ user: UserID, leaving token: UserID? = nil) {
     let isAwaited = lacksNamedUser && unknownReferences.contains(user)
     otherNames.removeAll { $0.id == user }
-    if isAwaited, let token { keep(NamedUser(id: token, source: .reference, standing: .unknown)) }
+    if isAwaited, let token { keep(NamedUser(id: token, source: .reference, standing: .refused)) }
   }
 }
 

@@ -84,6 +84,8 @@ public enum IdentityText {
     switch name.standing {
     case .refused where ContextID.isMeant(by: name.id.text):
       return "'\(name.id)' \(place) looks like a context's id and is none of this app, so it names nobody."
+    case .refused where Purchase.isErased(name.id):
+      return "The checkout's reference named a user who was erased, so nobody is inferred."
     case .refused:
       return "'\(name.id)' \(place) is a placeholder and no user (`user_ids` says which texts are)."
     case .unknown where processor?.reference == .context:

@@ -156,7 +156,10 @@ extension StoreSession {
     // Of a customer whose other user was erased, the one who remains is not the only one ever seen.
     if try erasures.hasErased(id: customer.text, app: record.app) { facts.customerUsers = [] }
     let policy = rules(of: record.app)?.processor(of: purchase).reference ?? .knownUser
-    facts.awaitsName = policy == .knownUser && !purchase.unknownReferences.isEmpty
+    // Of a user who was erased only the hash is left: the purchase was somebody's.
+    facts.awaitsName =
+      policy == .knownUser && !purchase.unknownReferences.isEmpty
+      || purchase.otherNames.contains { Purchase.isErased($0.id) }
     return facts
   }
 

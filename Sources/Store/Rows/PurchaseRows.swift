@@ -398,7 +398,7 @@ extension PurchaseRows {
     try all(RowKey(.customer, customer, app: app), besides: own) { record in
       record.purchase.customerID == customer && record.place == AppProcessor(app, processor)
         && record.purchase.lacksNamedUser && !record.purchase.isForeign && !record.isCopy
-        && record.receipt.map { $0.state == .waiting || $0.state == .pending } ?? true
+        && record.receipt.map { $0.state == .waiting || $0.state == .pending && record.isOwn } ?? true
     }
   }
 

@@ -10,8 +10,6 @@ public final class BackgroundCheckpoint {
   /// How many log pages the last pass left: pages committed while it ran, and pages newer than the oldest
   /// reader's snapshot.
   public private(set) var pagesLeft = 0
-  /// How many of the log's pages were in the database after the last pass.
-  private var movedBefore: Int64 = 0
 
   /// - Parameter path: a database that a writer has opened.
   public init(
@@ -39,9 +37,9 @@ public final class BackgroundCheckpoint {
       } ?? (0, 0)
     pagesLeft = Int(clamping: all - moved)
     // SQLite syncs the database only after a complete checkpoint (https://www.sqlite.org/wal.html#ckpt).
-    // Without this call the writer would wait for the whole sync. If the pass moved nothing, there is none.
-    if moved < all, moved != movedBefore { try connection.sync() }
-    movedBefore = moved
+    // Without this call the writer would wait for the whole sync. Whether it was complete is not known here:
+    // commits during the pass do not count in `all`.
+    try connection.sync()
     return Int(clamping: moved)
   }
 }

@@ -13,11 +13,14 @@ struct InferredUserTests {
 
   /// `other` is the only user of the customer, by a checkout that sold nothing.
   init() throws {
-    let join = JoinPolicy(settle: .zero, settleCustomer: .zero, waitForContext: .zero)
-    let processors: [ProcessorName: ProcessorRules] = ["stripe": .stripe(reference: .knownUser)]
-    store = try TestStore(
-      rules: ["ios": AppRules(join: join, processors: processors, compose: TestStore.compose)])
+    store = try TestStore(rules: Self.rules(.knownUser))
     try learn("other", .ownKey)
+  }
+
+  private static func rules(_ reference: ReferencePolicy) -> [AppSlug: AppRules] {
+    let join = JoinPolicy(settle: .zero, settleCustomer: .zero, waitForContext: .zero)
+    let processors: [ProcessorName: ProcessorRules] = ["stripe": .stripe(reference: reference)]
+    return ["ios": AppRules(join: join, processors: processors, compose: TestStore.compose)]
   }
 
   private func learn(_ user: UserID, _ source: Purchase.UserSource) throws {
@@ -48,11 +51,15 @@ struct InferredUserTests {
     #expect(try store.status() == "pending: other subscription sub_1 price_1 -")
   }
 
-  @Test("A purchase whose reference named a user who was erased is never given to the customer's other user")
-  func erasedReference() throws {
+  @Test(
+    "A purchase whose reference named a user who was erased is never given to the customer's other user",
+    arguments: [ReferencePolicy.knownUser, .user, .context])
+  func erasedReference(later: ReferencePolicy) throws {
     try store.ingest(Said.completed(user: "one", prices: ["price_1"]))
     #expect(try store.apply(ForgetUserRows(.names, app: "ios", userID: "one")) == 1)
     #expect(try store.apply(ForgetUserRows(.names, app: "ios", userID: "one")) == 0)
+    try store.reload(Self.rules(later))
+    #expect(try store.status() == "waiting/user")
     try store.post("blob", user: "one")
     store.advance(day)
     try store.endWaits()
