@@ -374,7 +374,7 @@ extension CheckoutOutbox {
   }
 
   /// One attempt, with the time that a slow network needs.
-  private static let once = RetryPolicy(attemptsMax: 1, firstTimeout: 30)
+  private static let once = RetryPolicy(attemptsMax: 1, firstTimeout: RequestTimeout.post)
   /// The longest `Retry-After`, in seconds: the clock that measures it stands still while the device sleeps.
   private static let retryAfterMax: TimeInterval = 3600
 

@@ -83,8 +83,7 @@ private struct AfterpayCapture {
   /// - Throws: when nothing was sent, or the task was cancelled.
   private mutating func post() async throws(RelayError) -> Result<AfterpayOutcome, RelayError> {
     var request = request
-    // The relay gives Afterpay 10 s for the connection and 70 s for the answer.
-    request.timeoutInterval = max(1, min(100, rest))
+    request.timeoutInterval = max(1, min(RequestTimeout.captureMax, rest))
     do {
       let answer = try await checkout.relay.send(request, isKeyed: true, .none)
       let status = AfterpayStatus(captureOf: token, status: answer.status, body: answer.body)

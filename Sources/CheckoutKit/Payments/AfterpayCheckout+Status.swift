@@ -75,7 +75,7 @@ extension AfterpayCheckout {
   private func status(of token: String, _ retries: RetryPolicy) async throws(RelayError) -> AfterpayStatus {
     guard Self.isToken(token) else { throw .encoding("This is not the token of a checkout.") }
     var request = try request("checkouts/\(LinkText.escaped(token))")
-    request.timeoutInterval = 15
+    request.timeoutInterval = RequestTimeout.status
     let answer = try await relay.send(request, isKeyed: true, retries)
     guard let status = AfterpayStatus(of: token, body: answer.body) else { throw answer.unexpected }
     return status

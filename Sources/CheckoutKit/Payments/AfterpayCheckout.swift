@@ -92,8 +92,7 @@ public struct AfterpayCheckout: Sendable {
     if let contextID {
       request.setValue(try RelayClient.contextHeader(contextID), forHTTPHeaderField: "X-Context-Id")
     }
-    // The relay gives Afterpay 10 s for the connection and 20 s for the answer.
-    request.timeoutInterval = 45
+    request.timeoutInterval = RequestTimeout.payment
     let answer = try await relay.send(request)
     guard let started = StartedAfterpayCheckout(body: answer.body) else { throw answer.unexpected }
     return started

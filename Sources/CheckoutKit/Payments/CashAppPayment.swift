@@ -106,7 +106,7 @@ public struct CashAppPayment: Sendable {
       var request = URLRequest(url: url)
       try request.post(body)
       request.setValue("application/json", forHTTPHeaderField: "Accept")
-      request.timeoutInterval = 30
+      request.timeoutInterval = RequestTimeout.post
       let sent = request
       return try await retries.run(clock) { _ async throws(RelayError) -> HTTPSuccess in
         try await transport.success(of: sent, clock)

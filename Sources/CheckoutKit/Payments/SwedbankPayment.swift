@@ -91,8 +91,7 @@ public struct SwedbankPayment: Sendable {
     var request = try relay.request(
       "swedbank/paymentorders", of: userID, posting: Body(paymentorder: order))
     for (name, value) in try contextHeaders() { request.setValue(value, forHTTPHeaderField: name) }
-    // The relay answers within its own time-out for Swedbank Pay, 20 s by default.
-    request.timeoutInterval = 45
+    request.timeoutInterval = RequestTimeout.payment
     let answer = try await relay.send(request)
     guard let started = StartedSwedbankOrder(body: answer.body) else { throw answer.unexpected }
     return started

@@ -51,7 +51,7 @@ extension RelayClient {
   ) throws(RelayError) -> URLRequest {
     var request = try request(endpoint, of: userID)
     try request.post(body)
-    request.timeoutInterval = 30
+    request.timeoutInterval = RequestTimeout.post
     return request
   }
 

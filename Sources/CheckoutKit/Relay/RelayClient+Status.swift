@@ -84,7 +84,7 @@ extension RelayClient {
     guard LinkPath.isSegment(contextID) else { throw .encoding("This is not the id of a context.") }
     let query = wait > 0 ? "?wait=\(wait)" : ""
     var request = try request("contexts/\(LinkText.escaped(contextID))\(query)")
-    request.timeoutInterval = TimeInterval(wait) + 15
+    request.timeoutInterval = TimeInterval(wait) + RequestTimeout.status
     let answer = try await send(request, isKeyed: false, retries)
     guard let status = CheckoutStatus(body: answer.body) else { throw answer.unexpected }
     return status

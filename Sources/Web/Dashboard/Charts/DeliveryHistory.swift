@@ -7,7 +7,7 @@ internal import Store
 
 /// The hours of the last week.
 struct DeliveryHistory {
-  static let hours: Int64 = 7 * 24
+  static let hours = ChartSpan.week.hours
 
   private var byHour: [Int64: [AppSlug: DeliveryCount]] = [:]
 

@@ -7,7 +7,7 @@ internal import Store
 
 struct LatencySection {
   /// The hours that the charts and the figures of a week need.
-  static let hours: Int64 = 7 * 24 + 1
+  static let hours = ChartSpan.week.hours + 1
 
   let place: AppDestination
   /// The last hour.
