@@ -168,7 +168,7 @@ import Testing
     for number in 1...3 {
       let purchase = SandboxPurchase(
         userID: "u\(number)", priceID: "price_1", isSubscription: true, random: &random)
-      let event = StripeSandbox.event(.subscription, purchase, now: ManualClock.start, random: &random)
+      let event = StripeSampleEvents.event(.subscription, purchase, now: ManualClock.start, random: &random)
       _ = try harness.writer.apply(
         IngestEvent(
           app: "ios", processor: "stripe", eventID: EventID(event.id), type: "", body: event.body,
@@ -225,7 +225,7 @@ import Testing
     // More than one slice, with the one that can be read at its end.
     var events = (0..<EventReprocess.slice + 10).map { (EventID("evt_gone_\($0)"), "gone", [UInt8(1)]) }
     let purchase = SandboxPurchase(userID: "u1", priceID: "price_1", isSubscription: true, random: &random)
-    let event = StripeSandbox.event(.subscription, purchase, now: ManualClock.start, random: &random)
+    let event = StripeSampleEvents.event(.subscription, purchase, now: ManualClock.start, random: &random)
     events.append((EventID(event.id), "stripe", event.body))
     for (id, processor, body) in events {
       _ = try harness.writer.apply(

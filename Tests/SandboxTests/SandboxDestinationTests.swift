@@ -148,7 +148,7 @@ import Testing
     let destination = try SandboxDestination()
     let base = "http://127.0.0.1:\(destination.port)"
     var random = SeededGenerator(seed: 1)
-    let event = StripeSandbox.event(type: "ping", object: [:], now: 0, random: &random)
+    let event = StripeSampleEvents.event(type: "ping", object: [:], now: 0, random: &random)
     // A server without webhooks answers; a stopped one does not.
     #expect(try SandboxClient(base: base + "/").postEvent(app: "ios", event, signature: "t=1").status == 404)
     #expect(try SandboxClient(base: base).status(app: "ios", contextID: "ctx_1").status == 404)

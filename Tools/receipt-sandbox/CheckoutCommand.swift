@@ -61,7 +61,7 @@ enum CheckoutCommand {
       subscriptionID: nil, random: &random)
     purchase.contextID = contextID
     let now = session.dependencies.clock.wallMilliseconds
-    let event = StripeSandbox.event(.subscription, purchase, now: now, random: &random)
+    let event = StripeSampleEvents.event(.subscription, purchase, now: now, random: &random)
     let signature = try event.signature(secret: secret, now: now)
     _ = try answered(session) { () throws(TransferFailure) in
       try client.postEvent(app: app.slug.text, event, signature: signature)

@@ -75,7 +75,7 @@ enum EventCommand {
       }
     }
     let now = session.dependencies.clock.wallMilliseconds
-    let event = StripeSandbox.event(kind, purchase, now: now, random: &random)
+    let event = StripeSampleEvents.event(kind, purchase, now: now, random: &random)
     // If the secret cannot be read, the fault names it and says why.
     guard let secret = try app.stripeWebhookSecret?.reveal() else { throw noStripe(app) }
     let answer = try send(

@@ -112,7 +112,7 @@ enum LoadCommand {
       var random = SeededGenerator(seed: UInt64.random(in: .min ... .max))
       var purchase = SandboxPurchase(userID: user, priceID: price, isSubscription: true, random: &random)
       purchase.userKey = app.stripeUserKeys?.first ?? purchase.userKey
-      let event = StripeSandbox.event(.subscription, purchase, now: now, random: &random)
+      let event = StripeSampleEvents.event(.subscription, purchase, now: now, random: &random)
       let signature = try event.signature(secret: secret, now: now)
       let sent = answer { () throws(TransferFailure) in
         try client.postEvent(app: app.slug.text, event, signature: signature)

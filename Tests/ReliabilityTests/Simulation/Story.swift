@@ -108,9 +108,9 @@ struct Story {
     let ending: SandboxEventKind =
       kind == .expired
       ? .expired : isUnpaid ? .unpaid : objectID == purchase.sessionID ? .payment : .subscription
-    var made = [StripeSandbox.event(ending, session, now: wall, random: &random)]
+    var made = [StripeSampleEvents.event(ending, session, now: wall, random: &random)]
     if purchase.subscriptionID != nil {
-      made.append(StripeSandbox.event(.subscriptionCreated, sister, now: wall, random: &random))
+      made.append(StripeSampleEvents.event(.subscriptionCreated, sister, now: wall, random: &random))
     }
     return made.compactMap { (try? JSONValue(parsing: $0.body))?["data"]?["object"] }
   }
@@ -126,7 +126,7 @@ struct Story {
     func made(_ kinds: [SandboxEventKind]) -> [SandboxEvent] {
       kinds.map { kind in
         let isSister = kind == .subscriptionCreated || kind == .invoicePaid
-        return StripeSandbox.event(kind, isSister ? sister : session, now: wall, random: &random)
+        return StripeSampleEvents.event(kind, isSister ? sister : session, now: wall, random: &random)
       }
     }
     switch kind {

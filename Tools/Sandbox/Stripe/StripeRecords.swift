@@ -147,13 +147,13 @@ extension StripeRecords {
   ) -> SandboxEvent {
     var terse = purchase
     terse.priceID = nil
-    let event = StripeSandbox.event(
+    let event = StripeSampleEvents.event(
       purchase.subscriptionID == nil ? .payment : .subscription, terse, now: now, random: &random)
     // The bytes were just serialized from JSON, so parsing cannot fail.
     if let value = try? JSONValue(parsing: event.body) { add(value, isDelivered: isDelivered) }
     for kind in [SandboxEventKind.subscription, .subscriptionCreated] {
       if kind == .subscriptionCreated, purchase.subscriptionID == nil { continue }
-      let whole = StripeSandbox.event(kind, purchase, now: now, random: &random)
+      let whole = StripeSampleEvents.event(kind, purchase, now: now, random: &random)
       if let object = (try? JSONValue(parsing: whole.body))?["data"]?["object"] { add(object: object) }
     }
     return event

@@ -75,10 +75,10 @@ public struct SandboxPurchase: Sendable, Equatable {
   ) {
     self.userID = userID
     self.priceID = priceID
-    self.customerID = customerID ?? StripeSandbox.id("cus_", letters: 14, &random)
-    self.sessionID = sessionID ?? StripeSandbox.id("cs_test_a1", letters: 56, &random)
+    self.customerID = customerID ?? StripeSampleEvents.id("cus_", letters: 14, &random)
+    self.sessionID = sessionID ?? StripeSampleEvents.id("cs_test_a1", letters: 56, &random)
     self.subscriptionID =
-      subscriptionID ?? (isSubscription ? StripeSandbox.id("sub_1", letters: 23, &random) : nil)
+      subscriptionID ?? (isSubscription ? StripeSampleEvents.id("sub_1", letters: 23, &random) : nil)
   }
 
   /// The object id of the receipt.
@@ -86,7 +86,7 @@ public struct SandboxPurchase: Sendable, Equatable {
 }
 
 /// Builds sample events.
-public enum StripeSandbox {
+public enum StripeSampleEvents {
   static let apiVersion = "2025-03-31.basil"
   private static let amount: JSONValue = 999
 

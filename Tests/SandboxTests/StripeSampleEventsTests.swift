@@ -7,7 +7,7 @@ import Sandbox
 import TestSupport
 import Testing
 
-@Suite struct StripeSandboxTests {
+@Suite struct StripeSampleEventsTests {
   private static let now: Int64 = 1_795_000_000_500
   private static let secret = "whsec_sandbox_test"
 
@@ -23,7 +23,7 @@ import Testing
 
   private static func event(_ kind: SandboxEventKind, _ purchase: SandboxPurchase) -> SandboxEvent {
     var random = SeededGenerator(seed: 8)
-    return StripeSandbox.event(kind, purchase, now: now, random: &random)
+    return StripeSampleEvents.event(kind, purchase, now: now, random: &random)
   }
 
   private static func report(_ kind: SandboxEventKind, _ purchase: SandboxPurchase) throws -> PurchaseReport?

@@ -285,7 +285,7 @@ extension SandboxStripeHandler {
       return fault(400, "invalid_request_error", "too long", parameter: "client_reference_id")
     }
     if let fault = customerFault(value("customer"), value("customer_email"), state) { return fault }
-    let id = StripeSandbox.id("cs_test_a1", letters: 56, &state.random)
+    let id = StripeSampleEvents.id("cs_test_a1", letters: 56, &state.random)
     let now = SystemClock().wallMilliseconds / 1000
     let session: JSONValue = [
       "id": .string(id), "object": "checkout.session", "cancel_url": .optional(value("cancel_url")),
