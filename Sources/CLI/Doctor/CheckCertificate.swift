@@ -54,6 +54,7 @@ enum CertificateCheck: DoctorCheck {
 
 /// How long a certificate is still valid.
 struct CertificateAge {
+  // Earlier than the alert (14 days by default): doctor is run rarely, and looks ahead.
   private static let (failing, warning): (Duration, Duration) = (.days(3), .days(21))
 
   let level: Finding.Level

@@ -2,6 +2,8 @@
 // that changed. The state is a live region (`role=status`), so screen readers read out a change and nothing
 // else: no reload moves their reader to the top (WCAG 2.2, failure F41). The focus stays on its link.
 //
+// How often it asks, the server says in `data-seconds`: `ReturnPage.refreshSeconds`.
+//
 // It compares what the server sent before with what it sends now, and not with the page, which a translator
 // in the browser may have changed. After a failed request it waits longer, up to a minute and at random, so
 // that open pages do not all return to a relay that starts; after three, the page shows its link.
