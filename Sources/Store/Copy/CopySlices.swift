@@ -2,6 +2,14 @@
 
 internal import Cryptography
 
+/// How much one transaction of a copy stores. At least one row; a row has few megabytes.
+public struct CopyLimits: Sendable {
+  public var rows: Int
+  public var bytes: Int64
+
+  public init(rows: Int = 2_000, bytes: Int64 = 4 << 20) { (self.rows, self.bytes) = (rows, bytes) }
+}
+
 /// Rows that follow each other.
 struct CopySlice {
   var rows: [[StoreValue]] = []

@@ -64,11 +64,3 @@ public struct CopyColumn: Sendable, Equatable {
 
   public init(_ name: String, _ kind: Kind) { (self.name, self.kind) = (name, kind) }
 }
-
-/// How much one transaction of a copy stores. At least one row; a row has few megabytes.
-public struct CopyLimits: Sendable {
-  public var rows: Int
-  public var bytes: Int64
-
-  public init(rows: Int = 2_000, bytes: Int64 = 4 << 20) { (self.rows, self.bytes) = (rows, bytes) }
-}

@@ -43,7 +43,7 @@ public struct ServerConfiguration: Sendable {
   /// Peers that serve many clients, such as a proxy. Their connections count only for the overall limit.
   public var unlimitedPeers: [AddressPrefix] = []
   /// The time for a whole request, from the accept of the connection, or on a kept-open connection, from the
-  /// first byte of its request line. After it: 408.
+  /// first byte of its request line. After it: 408. `limits.request_timeout` sets it for the public listener.
   public var requestTimeout: Duration = .seconds(10)
   /// How long a connection may be silent between requests. Rounded up to whole seconds, the unit of
   /// libmicrohttpd.
