@@ -219,6 +219,11 @@ struct ClientGate: Sendable {
 }
 
 extension Problem {
+  static let unauthorized = Problem(
+    slug: "unauthorized", status: 401,
+    detail: "Send one of the app's client keys as `Authorization: Bearer KEY` or `X-API-KEY: KEY`.",
+    headers: ["WWW-Authenticate": "Bearer"])
+
   /// The answer if no credential that can be checked was sent; without an error code (RFC 6750 §3.1).
   static func unauthorized(_ app: App) -> Problem {
     guard app.tokens != nil else { return .unauthorized }

@@ -83,10 +83,6 @@ extension Problem {
       detail: "This path accepts \(allowed) only.", headers: ["Allow": allowed])
   }
 
-  public static let unauthorized = Problem(
-    slug: "unauthorized", status: 401,
-    detail: "Send one of the app's client keys as `Authorization: Bearer KEY` or `X-API-KEY: KEY`.",
-    headers: ["WWW-Authenticate": "Bearer"])
   public static let wrongMediaType = Problem(
     slug: "unsupported-media-type", status: 415,
     detail: "Send `Content-Type: application/json` or `application/x-www-form-urlencoded`.")
