@@ -63,6 +63,27 @@ struct IdentityFindingTests {
     #expect(lost.what.hasPrefix("nothing matches apps.ios.stripe.sells"))
   }
 
+  @Test("Live payments that are left out are a failure, test payments a warning")
+  func otherMode() throws {
+    func found(_ leftOut: String?) throws -> Finding {
+      try #require(Finding.otherMode(2, app: "ios", "apps.ios.stripe", leftOut: leftOut, since: since))
+    }
+    let again = "receiptctl events reprocess --app ios --outcome other_mode"
+    let live = try found("live")
+    #expect(live.level == .failure)
+    #expect(
+      live.what == "2 live events of ios in the last 7 days were only stored, because apps.ios.stripe.livemode "
+        + "leaves out live payments")
+    #expect(live.next?.contains("livemode: \"live\", then run: receiptctl reload") == true)
+    #expect(live.commands == [again])
+    let test = try found("test")
+    #expect(test.level == .warning)
+    #expect(test.next?.hasPrefix("No live payment is lost") == true)
+    let earlier = try found(nil)
+    #expect(earlier.level == .warning)
+    #expect(earlier.next?.contains(again) == true)
+  }
+
   @Test("Thin events advise the payload style Snapshot")
   func thin() throws {
     let thin = try #require(

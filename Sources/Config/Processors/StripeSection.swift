@@ -106,6 +106,15 @@ extension AppConfiguration {
   /// The path of the section that says which sales are the app's, for messages.
   public var salesSection: String { "apps.\(slug).\(StripeProcessor.name)" }
 
+  /// The mode whose events the app leaves out, as in the configuration, `live` or `test`; nil if it takes both.
+  public var modeLeftOut: String? {
+    switch stripe?.settings.livemode {
+    case .live: "test"
+    case .test: "live"
+    case .any, nil: nil
+    }
+  }
+
   /// Metadata keys of Stripe's objects that may contain the user; nil for an app without Stripe.
   public var stripeUserKeys: [String]? { stripe?.settings.userKeys }
 

@@ -1,5 +1,5 @@
 // Lists, each declared once: receiptctl makes its table, `--json` and `--csv` from it, the dashboard its page
-// and its exports. Pure; called from any thread.
+// and its exports. The lists are the other files of this folder, one each. Pure; called from any thread.
 
 public import Domain
 public import Formats

@@ -15,6 +15,8 @@ public struct IdentityCounts: Sendable, Equatable {
   public var unknownReferences: Int64 = 0
   /// Events about other sales of the merchant.
   public var foreignEvents: Int64 = 0
+  /// Events of the mode, live or test, that the app does not take.
+  public var otherModeEvents: Int64 = 0
   /// Whether any event made a receipt or belongs to one.
   public var hasReceipts = false
 
@@ -54,8 +56,13 @@ extension StoreReader {
     counts.unknownReferences = try count(
       sql.unknownReferences, [.text(app), bound, limit, .text(unknown), .text("%\n\(unknown)")])
     var filter = EventFilter()
-    (filter.app, filter.outcome, filter.since) = (app, .foreign, since)
-    counts.foreignEvents = Int64(try events(filter, limit: Int(IdentityCounts.countMax)).count)
+    (filter.app, filter.since) = (app, since)
+    func count(_ outcome: EventOutcome) throws(StoreFault) -> Int64 {
+      filter.outcome = outcome
+      return Int64(try events(filter, limit: Int(IdentityCounts.countMax)).count)
+    }
+    counts.foreignEvents = try count(.foreign)
+    counts.otherModeEvents = try count(.otherMode)
     filter.outcome = .receipt
     counts.hasReceipts = try !events(filter, limit: 1).isEmpty
     return counts

@@ -6,13 +6,8 @@ public import Domain
 /// The reading side of the store.
 public final class StoreReader {
   package let connection: StoreConnection
-  private let dueRows: StoreStatement
-  private let newestDue: StoreStatement
+  let due: DueStatements
   private let namesOfPending: StoreStatement
-  private let due: StoreStatement
-  private let dueTogether: StoreStatement
-  private let nextDue: StoreStatement
-  private let givenUp: StoreStatement
   private let pause: StoreStatement
   private let status: StoreStatement
   private let soldStatus: StoreStatement
@@ -23,44 +18,8 @@ public final class StoreReader {
   /// - Parameter connection: one on which nothing else is done at the same time.
   public init(_ connection: StoreConnection) {
     self.connection = connection
-    // Each part of the service has its own reader and asks a few of these.
-    // A covering index answers this, because it also returns rows that are being sent already.
-    dueRows = connection.prepareOnUse(
-      """
-      SELECT row_id, next_attempt_at FROM purchases
-      WHERE app = ?1 AND destination = ?5 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at <= ?2
-      ORDER BY next_attempt_at LIMIT ?3
-      """)
-    newestDue = connection.prepareOnUse(
-      """
-      SELECT row_id, price_id FROM purchases
-      WHERE app = ?1 AND destination = ?5 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at <= ?2
-      ORDER BY next_attempt_at DESC LIMIT ?3
-      """)
+    due = DueStatements(connection)
     namesOfPending = connection.prepareOnUse(PurchaseRow.namesOfPendingSQL)
-    let isDue = "state = 'pending' AND next_attempt_at <= ?2"
-    let dueColumns =
-      "row_id, receipt_id, body, spent_tries, retry_since, paused_base_ms, is_reversal, dictionary, price_id"
-      + ", processor"
-    due = connection.prepareOnUse("SELECT \(dueColumns) FROM purchases WHERE row_id = ?1 AND \(isDue)")
-    dueTogether = connection.prepareOnUse(
-      """
-      SELECT \(dueColumns) FROM purchases
-      WHERE row_id IN (SELECT value FROM json_each(?1)) AND \(isDue)
-      """)
-    nextDue = connection.prepareOnUse(
-      """
-      SELECT min(next_attempt_at) FROM purchases
-      WHERE app = ?1 AND destination = ?4 AND state = 'pending' AND is_replay = ?3 AND next_attempt_at > ?2
-      """
-    )
-    givenUp = connection.prepareOnUse(
-      """
-      SELECT receipt_id, retry_since, paused_base_ms FROM purchases
-      WHERE app = ?1 AND destination = ?6 AND state = 'pending' AND is_replay = ?5 AND next_attempt_at <= ?2
-        AND attempts > 0 AND retry_since <= ?3
-      ORDER BY next_attempt_at LIMIT ?4
-      """)
     pause = connection.prepareOnUse(PauseRows.oneSQL)
     status = connection.prepareOnUse(
       """
@@ -92,128 +51,10 @@ public final class StoreReader {
       """)
   }
 
-  /// A due receipt with the data for its delivery.
-  public struct DueReceipt: Sendable, Equatable {
-    public var row: PurchaseRowID
-    public var id: ReceiptID
-    public var processor: ProcessorName
-    /// Whether the body reports a reversal.
-    public var isReversal: Bool
-    public var body: [UInt8]
-    public var spentAttempts: Int64
-    public var retrySince: Timestamp
-    public var pausedBase: Duration
-    public var price: PriceID?
-  }
-
   /// The destinations of an app's pending receipts.
   public func pendingDestinations(of app: AppSlug) throws(StoreFault) -> [DestinationName] {
     try namesOfPending.all([.text(app)]) { row throws(StoreFault) in try row.text(0)
     }
-  }
-
-  /// The rows of the due new receipts, or of the due replays, for a destination of an app, the longest
-  /// overdue first.
-  public func dueRows(
-    _ place: AppDestination, isReplay: Bool, now: Timestamp, limit: Int
-  ) throws(StoreFault) -> [PurchaseRowID] {
-    try dueRows.all([
-      .text(place.app), .time(now), .integer(Int64(limit)), .flag(isReplay), .text(place.destination),
-    ]) { row throws(StoreFault) in row.integer(0) }
-  }
-
-  /// The due receipts that became due last, the latest first, with their prices.
-  public func newestDue(
-    _ place: AppDestination, isReplay: Bool, now: Timestamp, limit: Int
-  ) throws(StoreFault) -> [(row: PurchaseRowID, price: PriceID?)] {
-    try newestDue.all([
-      .text(place.app), .time(now), .integer(Int64(limit)), .flag(isReplay), .text(place.destination),
-    ]) { row throws(StoreFault) in (row.integer(0), try row.optionalText(1)) }
-  }
-
-  /// Those of the rows whose receipts are pending, in any order.
-  public func pending(among rows: [PurchaseRowID]) throws(StoreFault) -> [PurchaseRowID] {
-    try connection.prepare(
-      "SELECT row_id FROM purchases WHERE row_id IN (SELECT value FROM json_each(?1)) AND state = 'pending'"
-    ).all([.text(Self.list(rows))]) { row throws(StoreFault) in row.integer(0) }
-  }
-
-  private static func list(_ rows: [PurchaseRowID]) -> String {
-    "[" + rows.map { "\($0.number)" }.joined(separator: ",") + "]"
-  }
-
-  /// The receipt in a row; nil if it is not due any more.
-  public func due(row: PurchaseRowID, now: Timestamp) throws(StoreFault) -> DueReceipt? {
-    try due.first([.integer(row), .time(now)], dueReceipt)?.result.get()
-  }
-
-  /// A row of which a due receipt was read, with the receipt's id unless that cannot be read, either.
-  public typealias DueRow = (row: PurchaseRowID, id: ReceiptID?, result: Result<DueReceipt, StoreFault>)
-
-  /// The receipts in these rows, in their order, without those that are not due any more.
-  /// - Throws: for a receipt that cannot be read only its own result does.
-  public func due(
-    rows: [PurchaseRowID], now: Timestamp
-  ) throws(StoreFault) -> [DueRow] {
-    var found: [DueRow] = []
-    guard connection.engine.hasRoundTrips, rows.count > 1 else {
-      for row in rows {
-        do throws(StoreFault) {
-          if let read = try due.first([.integer(row), .time(now)], dueReceipt) { found.append(read) }
-        } catch {
-          guard error.kind == .corrupt else { throw error }
-          found.append((row, nil, .failure(error)))
-        }
-      }
-      return found
-    }
-    try dueTogether.forEach([.text(Self.list(rows)), .time(now)]) { row throws(StoreFault) in
-      found.append(try dueReceipt(row))
-    }
-    let order = Dictionary(uniqueKeysWithValues: zip(rows, rows.indices))
-    return found.sorted { order[$0.row, default: 0] < order[$1.row, default: 0] }
-  }
-
-  private func dueReceipt(_ row: StoreRow) throws(StoreFault) -> DueRow {
-    let (rowID, id): (PurchaseRowID, ReceiptID) = (row.integer(0), try row.text(1))
-    do throws(StoreFault) {
-      let body = try StoredBody(row, at: 2, 7).read()
-      let receipt = DueReceipt(
-        row: rowID, id: id, processor: try row.text(9), isReversal: row.flag(6), body: body,
-        spentAttempts: row.integer(3),
-        retrySince: Timestamp(unixMilliseconds: row.integer(4)), pausedBase: row.duration(5),
-        price: try row.optionalText(8))
-      return (rowID, id, .success(receipt))
-    } catch {
-      guard error.kind == .corrupt else { throw error }
-      return (rowID, id, .failure(error))
-    }
-  }
-
-  /// When the next new receipt, or the next replay, for a destination of an app is due after a moment.
-  public func nextDue(
-    _ place: AppDestination, isReplay: Bool, after now: Timestamp
-  ) throws(StoreFault) -> Timestamp? {
-    try nextDue.first([
-      .text(place.app), .time(now), .flag(isReplay), .text(place.destination),
-    ]) { row throws(StoreFault) in row.timestamp(0) } ?? nil
-  }
-
-  /// Due receipts for a destination of an app that were attempted before, and whose retry budget began at
-  /// `cutoff` or before.
-  public func overdue(
-    _ place: AppDestination, now: Timestamp, cutoff: Timestamp, limit: Int
-  ) throws(StoreFault) -> [(id: ReceiptID, budget: (since: Timestamp, pausedBase: Duration))] {
-    var found: [(id: ReceiptID, budget: (since: Timestamp, pausedBase: Duration))] = []
-    for isReplay in [false, true] where found.count < limit {
-      found += try givenUp.all([
-        .text(place.app), .time(now), .time(cutoff), .integer(Int64(limit - found.count)), .flag(isReplay),
-        .text(place.destination),
-      ]) { row throws(StoreFault) in
-        (try row.text(0), (Timestamp(unixMilliseconds: row.integer(1)), row.duration(2)))
-      }
-    }
-    return found
   }
 
   /// Whether any receipt of an app is due.

@@ -5,6 +5,7 @@ public import Config
 public import Domain
 internal import Formats
 internal import Platform
+internal import Reports
 public import Store
 
 extension Finding {
@@ -80,6 +81,38 @@ extension Finding {
       app: app, since: since, value: Double(counts.foreignEvents), commands: [list])
   }
 
+  /// Events of the mode, live or test, that the app does not take, or did not take when they came.
+  /// - Parameter leftOut: the mode that is left out now; nil if none is.
+  static func otherMode(
+    _ count: Int64, app: AppSlug, _ section: String, leftOut: String?, since: Timestamp
+  ) -> Finding? {
+    guard count > 0 else { return nil }
+    let list = "receiptctl events list --app \(app) --outcome other_mode"
+    let again = "receiptctl events reprocess --app \(app) --outcome other_mode"
+    let were = "\(count == 1 ? "was" : "were") only stored"
+    let events = counted(count, leftOut.map { "\($0) event" } ?? "event")
+    let isLosing = leftOut == "live"
+    let next =
+      switch leftOut {
+      case "live":
+        "If customers pay here, set \(section).livemode: \"live\", then run: receiptctl reload; and for "
+          + "those that have come: \(again)"
+      case "test":
+        "No live payment is lost. To try test payments, use a second app or installation with livemode: "
+          + "\"test\". See: \(list)"
+      default: "To make receipts of those that are purchases: \(again). See: \(list)"
+      }
+    return Finding(
+      isLosing ? .failure : .warning, .webhooks,
+      leftOut.map { "\($0.capitalizedFirst) payments are left out" } ?? "Payments of one mode were left out",
+      isLosing ? .losing : leftOut == nil ? .impaired : .soon,
+      act: .open("events", ["outcome": "other_mode"]),
+      "\(events) of \(app) \(days) \(were)"
+        + (leftOut.map { ", because \(section).livemode leaves out \($0) payments" }
+          ?? ": livemode left them out when they came"),
+      next: next, app: app, since: since, value: Double(count), commands: [isLosing ? again : list])
+  }
+
   private static func counted(_ count: Int64, _ one: String) -> String {
     (count < IdentityCounts.countMax ? "" : "at least ") + CountText.of(count, one)
   }
@@ -105,6 +138,8 @@ public struct IdentityFindings: Sendable {
         let selects = app.places.contains { app.rules(of: $0.processor).selects }
         found += [
           Finding.foreign(counts, app: app.slug, section, selects: selects, since: since),
+          .otherMode(
+            counts.otherModeEvents, app: app.slug, section, leftOut: app.modeLeftOut, since: since),
           .unmatched(counts.unmatched, app: app.slug, section, since: since),
           .conflicts(counts.conflicts, app: app.slug, since: since),
           .unknownReferences(counts.unknownReferences, app: app.slug, section, since: since),
