@@ -81,4 +81,14 @@ struct IdentityCountTests {
     #expect(try counts(store).foreignEvents == 1)
     #expect(try !counts(store).hasReceipts)
   }
+
+  @Test("Events of the mode that is left out are counted until they are read again")
+  func otherMode() throws {
+    let store = try store(.user)
+    _ = try store.apply(
+      IngestEvent(
+        app: "ios", processor: "stripe", eventID: "evt_1", type: "", body: Array("{}".utf8),
+        content: .nothing(.otherMode)))
+    #expect(try counts(store).otherModeEvents == 1)
+  }
 }
