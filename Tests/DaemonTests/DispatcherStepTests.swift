@@ -297,6 +297,28 @@ import Testing
     #expect(bed.transport.requests.map(\.url).last == "https://new.example/receipts")
   }
 
+  @Test("A failed probe of an address that a reload has replaced gives up nothing (R4)")
+  func probedPreviousAddress() throws {
+    let policy = Bench.delivery(
+      concurrency: 2, failures: 1, openFor: .minutes(1), giveUpAfter: .hours(1))
+    let bed = try Bed(policy, sales: 2)
+    let moved = Bench.app(url: "https://new.example/receipts", delivery: policy)
+    bed.transport.use { _ in nil }
+    try bed.drive { run in
+      try bed.round(&run)
+      bed.clock.advance(.hours(1))
+      bed.transport.use { _ in ScriptedTransport.held }
+      try bed.round(&run)
+      bed.dispatcher.use(try AppDirectory(Configuration(database: .file(bed.bench.path), apps: [moved])))
+      bed.transport.use { _ in nil }
+      try bed.round(&run)
+      for number in 1...2 { #expect(try bed.state(number) == .pending) }
+      bed.transport.use { _ in 200 }
+      for _ in 1...2 { try bed.round(&run) }
+    }
+    for number in 1...2 { #expect(try bed.state(number) == .delivered) }
+  }
+
   @Test("A refusal judged just before an operator's request to try again does not wait for the pause (R4)")
   func refusedBeforeRetryNow() throws {
     let bed = try Bed(Bench.delivery(openFor: .hours(1)), sales: 2)

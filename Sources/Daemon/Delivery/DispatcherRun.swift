@@ -263,14 +263,10 @@ struct DispatcherRun: NetworkRun {
       error: result.failure == .codedAnswer ? nil : result.failure?.rawValue, detail: result.detail,
       isAmbiguous: result.status == nil && result.requestWasSent, response: result.body)
     guard var lane = lanes[attempt.place] else { return }
-    let decision: Delivery.Decision
-    if result.failure == .cancelled && result.status == nil {
-      // The attempt was cancelled here, so it does not count against the destination.
-      decision = .retry(at: now, spent: false)
-      lane.abandon(row: attempt.receipt.row)
-    } else {
-      decision = judge(result, attempt, lane: &lane, report: &report)
-    }
+    // An attempt that was cancelled here says nothing about the destination.
+    let wasCancelled = result.failure == .cancelled && result.status == nil
+    let judged = wasCancelled ? nil : judge(result, attempt, lane: &lane, report: &report)
+    if judged == nil { lane.abandon(row: attempt.receipt.row) }
     lanes[attempt.place] = lane
     if result.failure != .cancelled { note(result, at: attempt.place, lane) }
     store(
@@ -278,23 +274,21 @@ struct DispatcherRun: NetworkRun {
         attempt.lease.fence,
         RecordAttempt(
           of: attempt.receipt.id, to: attempt.place, sent: attempt.receipt.body, report: report,
-          decision: decision, breaker: lane.breaker, decidedAt: now)))
-    if attempt.isProbe && lane.breaker.state == .open { giveUpOverdue(at: attempt.place) }
+          decision: judged ?? .retry(at: now, spent: false), breaker: lane.breaker, decidedAt: now)))
+    if judged != nil, attempt.isProbe, lane.breaker.state == .open { giveUpOverdue(at: attempt.place) }
   }
 
+  /// - Returns: nil if the answer says nothing about the present configuration.
   private mutating func judge(
     _ result: TransferResult, _ attempt: Attempt, lane: inout Lane, report: inout AttemptReport
-  ) -> Delivery.Decision {
+  ) -> Delivery.Decision? {
     let answered = lane.verdict(on: DeliveryAnswer(result), for: attempt.receipt, now: now)
     let verdict = lane.failures.own(answered, of: attempt.receipt.row)
     if case .misconfigured(let reason) = answered, (result.status ?? 0) / 100 == 2 {
       report.error = reason.text
     }
     parts.metrics.attempted(at: attempt.place, verdict: verdict, duration: report.duration)
-    if isOfPrevious(verdict, attempt, lane) {
-      lane.abandon(row: attempt.receipt.row)
-      return .retry(at: now, spent: false)
-    }
+    if isOfPrevious(verdict, attempt, lane) { return nil }
     let before = lane.breaker
     lane.judge(
       verdict, detail: result.detail, row: attempt.receipt.row, price: attempt.receipt.price,
