@@ -36,14 +36,20 @@ public struct BeginAnnouncement: StoreCommand {
       try store.announcements.drop(record.rowID)
       return nil
     }
-    let offer = OfferClaim(receiptID, app: app, origin: .webhook, lifetime: lifetime)
-    guard case .offered(let claim, let token) = try offer.apply(to: store) else {
-      try store.announcements.drop(record.rowID)
-      return nil
-    }
     let step = min(Int(clamping: open.attempts), retry.schedule.count - 1)
-    try store.announcements.postpone(record.rowID, until: store.now + timeout + retry.schedule[step])
-    return ClaimAnnouncement(claim: claim, token: token, receiptID: receiptID, purchase: record.purchase)
+    let next = store.now + timeout + retry.schedule[step]
+    switch try OfferClaim(receiptID, app: app, origin: .webhook, lifetime: lifetime).apply(to: store) {
+    case .offered(let claim, let token):
+      try store.announcements.begin(record.rowID, nextAt: next)
+      return ClaimAnnouncement(claim: claim, token: token, receiptID: receiptID, purchase: record.purchase)
+    case .tooMany:
+      // Nobody knows whether the messages with the open claims arrived. One that expires or is revoked makes
+      // room for another attempt.
+      try store.announcements.postpone(record.rowID, until: next)
+      store.changes.note(announcementDueAt: next, of: app)
+    case .notFound, .notClaimable: try store.announcements.drop(record.rowID)
+    }
+    return nil
   }
 }
 

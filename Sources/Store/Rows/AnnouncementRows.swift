@@ -16,6 +16,7 @@ final class AnnouncementRows {
 
   private let adding: StoreStatement
   private let finding: StoreStatement
+  private let beginning: StoreStatement
   private let postponing: StoreStatement
   private let dropping: StoreStatement
   private let retrying: StoreStatement
@@ -29,8 +30,9 @@ final class AnnouncementRows {
       """)
     finding = connection.prepareOnUse(
       "SELECT since, due_at, attempts FROM announcements WHERE purchase_row = ?1")
-    postponing = connection.prepareOnUse(
+    beginning = connection.prepareOnUse(
       "UPDATE announcements SET due_at = ?2, attempts = attempts + 1 WHERE purchase_row = ?1")
+    postponing = connection.prepareOnUse("UPDATE announcements SET due_at = ?2 WHERE purchase_row = ?1")
     dropping = connection.prepareOnUse("DELETE FROM announcements WHERE purchase_row = ?1")
     retrying = connection.prepareOnUse(
       "UPDATE announcements SET due_at = ?2 WHERE app = ?1 AND attempts > 0 AND due_at > ?2")
@@ -57,6 +59,11 @@ final class AnnouncementRows {
   }
 
   /// Notes that an attempt begins, and when the next one is due.
+  func begin(_ row: PurchaseRowID, nextAt dueAt: Timestamp) throws(StoreFault) {
+    try beginning.run([.integer(row), .time(dueAt)])
+  }
+
+  /// Makes one due later, without an attempt.
   func postpone(_ row: PurchaseRowID, until dueAt: Timestamp) throws(StoreFault) {
     try postponing.run([.integer(row), .time(dueAt)])
   }

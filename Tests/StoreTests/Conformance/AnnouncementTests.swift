@@ -135,6 +135,24 @@ struct AnnouncementTests {
     #expect(try due().count == 2)
   }
 
+  @Test("With as many open claims as there may be it waits, spends no attempt, and follows when one ends")
+  func tooManyClaims() throws {
+    try buy()
+    for _ in 0..<Claim.openMax {
+      try end(try #require(try begin()), .inDoubt)
+      try store.apply(RetryAnnouncements("ios"))
+    }
+    let attempts = try store.integer("SELECT attempts FROM announcements")
+    #expect(try begin() == nil)
+    #expect(try due() == [])
+    #expect(try store.integer("SELECT attempts FROM announcements") == attempts)
+    let first = try #require(try store.reader.claims(ClaimFilter(), now: store.now, limit: 1).entries.first)
+    #expect(try store.apply(RevokeClaims(.claim(first.claim.id))) == 1)
+    store.advance(2 * hour)
+    #expect(try due().count == 1)
+    #expect(try begin() != nil)
+  }
+
   @Test("An app that announces nothing plans nothing")
   func silent() throws {
     try store.ingest(Said.completed("1", user: nil, prices: ["price_1"]), app: "web")
