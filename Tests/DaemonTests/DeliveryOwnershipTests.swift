@@ -95,6 +95,32 @@ private final class Rights: Ownership {
     #expect(try bench.attempts(1).count == 1)
   }
 
+  @Test("A takeover sends at once what waits because the last owner's key was refused (R4)")
+  func refusedBeforeTakeover() throws {
+    let bench = try Bench([Bench.app(delivery: Bench.delivery(openFor: .hours(1)))], isStarted: false)
+    try bench.committer.start()
+    let dispatcher = Dispatcher(try bench.parts(transport, bench.clock, ownership: rights))
+    try bench.sell(1)
+    rights.set(["shop"])
+    transport.use { _ in 403 }
+    try dispatcher.drive { run throws in
+      _ = run.step()
+      run.handleAnswers(within: .zero)
+      try bench.store(Barrier())
+      rights.set([])
+      _ = run.step()
+      transport.use { _ in 200 }
+      rights.set(["shop"])
+      _ = run.step()
+      try bench.store(Barrier())
+      dispatcher.note(dueAt: ["shop": bench.now])
+      _ = run.step()
+      run.handleAnswers(within: .zero)
+    }
+    try bench.waitFor(1, .delivered)
+    #expect(transport.requests.count == 2)
+  }
+
   @Test("A right that is being given up completes what is under way, and begins nothing")
   func endingRight() throws {
     rights.set(["shop"])

@@ -297,6 +297,28 @@ import Testing
     #expect(bed.transport.requests.map(\.url).last == "https://new.example/receipts")
   }
 
+  @Test("After a start they stay stopped but for one probe, and none waits for the earlier pause (R4, R9)")
+  func refusedBeforeStart() throws {
+    let bed = try Bed(Bench.delivery(openFor: .hours(1)), sales: 3)
+    bed.transport.use { _ in 403 }
+    try bed.drive { run in try bed.round(&run) }
+    #expect(bed.transport.requests.count == 3)
+    bed.transport.use { _ in ScriptedTransport.held }
+    try bed.drive { run in
+      for _ in 1...3 {
+        try bed.round(&run)
+        bed.noteDue()
+      }
+      #expect(bed.transport.requests.count == 4, "one probe")
+      bed.transport.use { _ in 200 }
+      for _ in 1...3 {
+        try bed.round(&run)
+        bed.noteDue()
+      }
+    }
+    for number in 1...3 { #expect(try bed.state(number) == .delivered) }
+  }
+
   @Test("A failed probe of an address that a reload has replaced gives up nothing (R4)")
   func probedPreviousAddress() throws {
     let policy = Bench.delivery(

@@ -11,6 +11,7 @@ extension DispatcherRun {
   /// Creates or updates the lanes of these apps, one for each destination. The lane of a removed app or
   /// destination starts nothing more; its deliveries under way are still judged and stored.
   mutating func use(_ directory: AppDirectory) {
+    for app in directory.apps.values { expedite(app) }
     let breakers: [AppDestination: Breaker]
     do throws(StoreFault) {
       breakers = try reader.breakers()
@@ -37,18 +38,26 @@ extension DispatcherRun {
         if lanes[place] != nil {
           lanes[place]?.use(app, route, now: now, monotonic: monotonic)
         } else {
-          let breaker = breakers[place] ?? Breaker()
-          lanes[place] = Lane(app, route, breaker: breaker, now: now, monotonic: monotonic)
+          lanes[place] = lane(app, route, breakers[place])
         }
       }
     }
   }
 
-  /// Makes receipts due that wait for the end of a breaker's pause: a new configuration may have fixed the
-  /// cause, or an operator asked to try again. Submitted between the last outcome that was decided before and
-  /// the first probe after it: an outcome stored later would wait for the whole pause, and a successful probe
-  /// closes the breaker, after which nothing is expedited.
+  /// A lane with a breaker that an earlier run or another program has stored. The configuration may have been
+  /// corrected since, so a probe is due at once.
+  private func lane(_ app: App, _ route: DeliveryRoute, _ stored: Breaker?) -> Lane {
+    var breaker = stored ?? Breaker()
+    breaker.probeNow(now: now)
+    return Lane(app, route, breaker: breaker, now: now, monotonic: monotonic)
+  }
+
+  /// Makes receipts due that wait for the end of a breaker's pause: the configuration of a start, a takeover
+  /// or a reload may have fixed the cause, or an operator asked to try again. Submitted between the last
+  /// outcome that was decided before and the first probe after it: an outcome stored later would wait for the
+  /// whole pause, and a successful probe closes the breaker, after which nothing is expedited.
   func expedite(_ app: App) {
+    guard parts.ownership.lease(of: app.slug) != nil else { return }
     let present = lanes.values.map(\.app).filter { $0.slug == app.slug }
     // If this is not stored, the receipts become due after that pause anyway.
     let pause = (present + [app]).map(\.delivery.breaker.openFor).max() ?? .zero
@@ -131,6 +140,7 @@ extension DispatcherRun {
   private mutating func begin(_ app: AppSlug) -> Bool {
     do throws(StoreFault) {
       let breakers = try reader.breakers()
+      if let known = places[app]?.compactMap({ lanes[$0]?.app }).first { expedite(known) }
       renewLanes(of: app, breakers)
       return true
     } catch {
@@ -153,8 +163,7 @@ extension DispatcherRun {
     pausesReadAt = monotonic
     for place in places[app] ?? [] {
       guard let lane = lanes[place] else { continue }
-      lanes[place] = Lane(
-        lane.app, lane.route, breaker: breakers[place] ?? Breaker(), now: now, monotonic: monotonic)
+      lanes[place] = self.lane(lane.app, lane.route, breakers[place])
     }
   }
 }

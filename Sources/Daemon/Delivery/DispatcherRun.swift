@@ -118,10 +118,7 @@ struct DispatcherRun: NetworkRun {
   private mutating func readInbox() -> Bool {
     let news = dispatcher.worker.dequeueAll(leaving: Dispatcher.Inbox())
     let now = now
-    if let directory = news.directory {
-      for app in directory.apps.values { expedite(app) }
-      use(directory)
-    }
+    if let directory = news.directory { use(directory) }
     for (app, moment) in news.dueAt {
       for place in places[app] ?? [] { lanes[place]?.note(dueAt: moment) }
     }

@@ -201,10 +201,10 @@ public struct NoteBackfilled: StoreCommand {
 
 // MARK: - Expedite
 
-// Reschedules retries after a reload while an app's deliveries were stopped.
+// Reschedules retries at a start, a takeover or a reload while an app's deliveries were stopped.
 
-/// Makes an app's retries due now if they are due within their breaker's pause. The reload may have fixed the
-/// cause, so these receipts must not wait for the rest of the pause.
+/// Makes an app's retries due now if they are due within their breaker's pause. The configuration may have
+/// been corrected, so these receipts must not wait for the rest of the pause.
 public struct Expedite: StoreCommand {
   public var app: AppSlug
   /// The length of a pause of the app's breakers.
@@ -224,7 +224,8 @@ public struct Expedite: StoreCommand {
     for destination in try store.purchases.pendingDestinations(of: app) {
       let place = AppDestination(app, destination)
       guard let breaker = store.breakers.byPlace[place], breaker.state != .closed else { continue }
-      try store.purchases.expedite(place, now: store.now, until: until)
+      // An earlier configuration may have had a longer pause.
+      try store.purchases.expedite(place, now: store.now, until: max(until, breaker.probeAt ?? until))
       isStopped = true
     }
     guard isStopped else { return }

@@ -136,5 +136,10 @@ struct UpkeepCommandTests {
     #expect(try store.only().receipt?.nextAttemptAt == store.after(hour), "it was rescheduled for longer")
     try store.apply(Expedite(app: "ios", pause: .hours(1)))
     #expect(try store.only().receipt?.nextAttemptAt == store.now)
+    _ = try store.apply(ReplayReceipt(id: id, force: false, dueAt: store.after(hour)))
+    let stopped = Breaker(state: .paused, probeAt: store.after(hour), since: store.now)
+    try store.apply(SaveBreaker(app: "ios", breaker: stopped))
+    try store.apply(Expedite(app: "ios", pause: .minutes(30)))
+    #expect(try store.only().receipt?.nextAttemptAt == store.now, "the pause was longer before")
   }
 }
