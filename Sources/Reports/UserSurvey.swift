@@ -22,6 +22,8 @@ public struct UserSurvey {
     public var learned: [CustomerID] = []
     /// Other rows of `purchases`, such as a corrected receipt: the user's purchase under another user's name.
     public var behind: [UserPurchase] = []
+    /// Purchases without a user of a customer that other users have, too: nobody knows whose they are.
+    public var shared: [UserPurchase] = []
 
     /// All that an erasure of the user erases, in its order.
     public var erasable: [UserPurchase] { behind + purchases }
@@ -74,6 +76,7 @@ public struct UserSurvey {
     let known = Set(purchases.map(\.row))
     purchases += more.filter { $0.userID == nil && !known.contains($0.row) }
     let behind = try reader.purchases(behind: purchases)
+    let shared = try Self.shared(purchases, reader)
     apps.formUnion(purchases.map(\.app))
     apps.formUnion(payers.map(\.app))
     apps.formUnion(named.map(\.app))
@@ -86,8 +89,23 @@ public struct UserSurvey {
             try reader.countContexts(ofUser: user, app: slug)
           } ?? 0,
           payers: payers.filter { $0.app == slug }.map(\.id), named: named.filter { $0.app == slug },
-          learned: learned.filter { $0.app == slug }.map(\.id), behind: behind.filter { $0.app == slug }))
+          learned: learned.filter { $0.app == slug }.map(\.id), behind: behind.filter { $0.app == slug },
+          shared: shared.filter { $0.app == slug }))
     }
     isCut = purchases.count > Self.listMax || parts.contains { $0.contexts > Self.listMax }
+  }
+
+  private static func shared(
+    _ purchases: [UserPurchase], _ reader: StoreReader
+  ) throws(StoreFault) -> [UserPurchase] {
+    var known = Set(purchases.map(\.row))
+    var found: [UserPurchase] = []
+    for purchase in purchases {
+      guard purchase.userID != nil, let customer = purchase.customerID else { continue }
+      let without = try reader.purchasesWithoutUser(
+        ofCustomer: customer, app: purchase.app, limit: listMax)
+      found += without.filter { known.insert($0.row).inserted }
+    }
+    return found
   }
 }

@@ -129,6 +129,29 @@ struct UserTests {
     #expect(try harness.reader().integrityFaults() == [])
   }
 
+  @Test("A purchase without a user of a customer whom two users share stays with the other one")
+  func sharedCustomer() throws {
+    let harness = try OperatorHarness()
+    for (number, user) in [nil, "jdo-1", "jdo-2"].enumerated() {
+      let report = PurchaseReport(
+        key: PurchaseKey(
+          processor: "stripe", type: PurchaseKey.ObjectType("subscription"), id: ObjectID("sub_\(number)")),
+        observations: user == nil ? .began : .paid, customerID: "cus_1", clientReference: user,
+        prices: ["price_1"], happenedAt: harness.clock.now)
+      try harness.store(
+        IngestEvent(
+          app: "ios", processor: "stripe", eventID: EventID("evt_x\(number)"), type: "invoice.paid",
+          body: Array("{}".utf8), content: .report(report, keep: true)))
+    }
+    let ran = harness.run("users", "forget", "jdo-1", "--yes", "--cancel-open")
+    #expect(ran.code == .done, "\(ran)")
+    let line = "Not 1 purchase without a user: the customer (cus_1) has other users, too."
+    #expect(ran.notes.contains(line), "\(ran.notes)")
+    #expect(ran.out.hasPrefix("Erased 1 receipt (1 cancelled), 0 contexts"), "\(ran.out)")
+    let last = harness.run("users", "forget", "jdo-2", "--yes", "--cancel-open")
+    #expect(last.out.contains("1 purchase without a receipt"), "\(last.out)")
+  }
+
   @Test("The preview counts purchases without a receipt, which are erased, too")
   func withoutReceipt() throws {
     let harness = try OperatorHarness()

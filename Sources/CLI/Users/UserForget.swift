@@ -207,6 +207,13 @@ struct UserForget {
     }
     let others = survey.parts.reduce(0) { $0 + $1.erasable.count - receipts($1).count }
     if others > 0 { lines.append("Also \(Counted.of(others, "purchase")) without a receipt.") }
+    let shared = survey.parts.flatMap(\.shared)
+    if !shared.isEmpty {
+      let customers = Set(shared.compactMap { $0.customerID?.text }).sorted().prefix(3)
+      lines.append(
+        "Not \(Counted.of(shared.count, "purchase")) without a user: the customer "
+          + "(\(customers.map { DisplayText.clean($0) }.joined(separator: ", "))) has other users, too.")
+    }
     return lines
   }
 

@@ -69,10 +69,16 @@ extension StoreReader {
     """,
     learned:
       "SELECT app, customer_id FROM customer_users WHERE user_id = ?1 ORDER BY app, customer_id LIMIT ?2",
+    customerUsers: """
+      SELECT user_id, other_names FROM purchases
+      WHERE row_id IN (SELECT value FROM json_each(?1)) AND customer_id = ?2 AND app = ?3
+        AND corrected_by IS NULL AND copy_for = ''
+      """,
+    learnedUsers: "SELECT user_id FROM customer_users WHERE customer_id = ?1 AND app = ?2",
     payerUsers: "SELECT DISTINCT user_id FROM payers WHERE customer_id = ?1 OR payer = ?2 LIMIT ?3"
   )
 
-  /// A user's purchases, and purchases without a user of the user's customers, in all apps.
+  /// A user's purchases, and purchases without a user of customers that only this user has, in all apps.
   public func purchases(ofUser user: UserID, limit: Int) throws(StoreFault) -> [UserPurchase] {
     try connection.snapshot { () throws(StoreFault) in
       let keys = connection.engine.keys
@@ -80,15 +86,38 @@ extension StoreReader {
         [try keys.list(.user, user), .text(user), .integer(Int64(limit))], Self.userPurchase)
       var seen: Set<String> = []
       for purchase in found {
-        guard let customer = purchase.customerID, seen.insert("\(purchase.app) \(customer)").inserted else {
-          continue
-        }
-        found += try purchases(ofCustomer: customer, limit: limit).filter {
-          $0.app == purchase.app && $0.userID == nil
-        }
+        guard let customer = purchase.customerID, seen.insert("\(purchase.app) \(customer)").inserted,
+          // Of two users nobody knows which one paid. An erasure of one must not cost the other a purchase:
+          // what names nobody goes with the last one.
+          try users(ofCustomer: customer, app: purchase.app).allSatisfy({ $0 == user })
+        else { continue }
+        found += try purchasesWithoutUser(ofCustomer: customer, app: purchase.app, limit: limit)
       }
       return found
     }
+  }
+
+  /// The purchases of a customer that have no user.
+  public func purchasesWithoutUser(
+    ofCustomer customer: CustomerID, app: AppSlug, limit: Int
+  ) throws(StoreFault) -> [UserPurchase] {
+    try purchases(ofCustomer: customer, limit: limit).filter { $0.app == app && $0.userID == nil }
+  }
+
+  /// The users whom the purchases of a customer, and events without a purchase, name. A receipt that was
+  /// corrected went to a wrong one.
+  private func users(ofCustomer customer: CustomerID, app: AppSlug) throws(StoreFault) -> Set<UserID> {
+    let rows = try connection.engine.keys.list(.customer, customer)
+    let bought = try connection.prepare(Self.userSQL.customerUsers).all([
+      rows, .text(customer), .text(app),
+    ]) { row throws(StoreFault) in
+      let others = [NamedUser](stored: try row.optionalText(1)).filter { $0.standing == .counts }
+      return [try row.optionalText(0) as UserID?].compactMap(\.self) + others.map(\.id)
+    }
+    let learned = try connection.prepare(Self.userSQL.learnedUsers).all([.text(customer), .text(app)]) {
+      row throws(StoreFault) in try row.text(0) as UserID
+    }
+    return Set(bought.joined()).union(learned)
   }
 
   /// Other users' purchases, and those without a user, for which a source named the user, in all apps.

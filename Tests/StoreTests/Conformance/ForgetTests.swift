@@ -157,6 +157,33 @@ struct ForgetTests {
     #expect(try store.only().receipt?.body == made, "an operator may send it for the user it has now")
   }
 
+  /// A purchase of a customer without a user, which was only noted, and one of each of these users.
+  private func customer(of users: [String]) throws -> TestStore {
+    let store = try TestStore()
+    try store.ingest(Said.created("0", customer: "cus_1"))
+    for (number, user) in users.enumerated() {
+      var said = Said.completed("\(number + 1)", user: user, prices: ["price_1"])
+      said.customerID = "cus_1"
+      try store.ingest(said)
+    }
+    return store
+  }
+
+  private func found(_ user: UserID, _ store: TestStore) throws -> [ObjectID: UserPurchase] {
+    let all = try store.reader.purchases(ofUser: user, limit: 9)
+    return Dictionary(uniqueKeysWithValues: all.map { ($0.objectID, $0) })
+  }
+
+  @Test("A purchase without a user of a customer whom two users share goes with the last of them")
+  func ofTwoUsers() throws {
+    let store = try customer(of: ["user-jane", "user-jack"])
+    #expect(try Set(found("user-jane", store).keys) == ["sub_1"])
+    #expect(try Set(found("user-jack", store).keys) == ["sub_2"])
+    _ = try forget(store, cancelsOpen: true)
+    let left = try found("user-jack", store)
+    #expect(Set(left.keys) == ["sub_2", "sub_0"])
+  }
+
   @Test("An erasure that is rolled back leaves no unused hash key")
   func isUndone() throws {
     struct Fails: StoreCommand {
