@@ -24,6 +24,7 @@ struct UserForget {
     var names = 0
     var open: [ReceiptID] = []
     var capturing: [PurchaseRowID] = []
+    var held: [PurchaseRowID] = []
     var requests: [(app: AppSlug, id: String?, fault: String?)] = []
 
     mutating func add(_ outcome: ForgetPurchases.Outcome) {
@@ -33,6 +34,7 @@ struct UserForget {
       events += outcome.events
       open += outcome.open
       capturing += outcome.capturing
+      held += outcome.held
     }
 
     mutating func add(_ count: Int, of table: ForgetUserRows.Table) {
@@ -131,17 +133,20 @@ struct UserForget {
       try search.update(session, reader)
       try rememberNames()
       try emptyLooseEvents()
-      (done.open, done.capturing) = ([], [])
+      (done.open, done.capturing, done.held) = ([], [], [])
+      let before = done.receipts + done.others
       for part in survey.parts { try empty(part) }
       try search.survey(reader)
       erased += survey.parts.map(\.app).filter { !erased.contains($0) }
       let isDone = survey.parts.allSatisfy { part in
         part.contexts == 0 && part.payers.isEmpty && part.named.isEmpty && part.learned.isEmpty
           && part.erasable.allSatisfy {
-            done.open.contains($0.receiptID ?? "") || done.capturing.contains($0.row)
+            done.open.contains($0.receiptID ?? "") || (done.capturing + done.held).contains($0.row)
           }
       }
-      if isDone, search.isComplete { return }
+      // What was held may lead to nothing more now.
+      let isStill = done.held.isEmpty || done.receipts + done.others == before
+      if isDone, isStill, search.isComplete { return }
     }
     throw OperatorFault(
       .tryAgain, "data of this user keeps arriving; the data found so far is erased; run the command again")
@@ -220,9 +225,11 @@ struct UserForget {
   private mutating func empty(_ part: UserSurvey.Part) throws {
     let writer = try session.writer(configuration)
     var rest = part.erasable.map(\.row)[...]
+    let leads = Dictionary(part.erasable.map { ($0.row, $0.leads) }) { $0 + $1 }
     while !rest.isEmpty {
       let command = ForgetPurchases(
-        rows: Array(rest.prefix(ForgetPurchases.rowsMax)), cancelsOpen: session.command.flag("cancel-open"))
+        rows: Array(rest.prefix(ForgetPurchases.rowsMax)), cancelsOpen: session.command.flag("cancel-open"),
+        leads: leads)
       done.add(try writer.apply(command, now: session.moment))
       rest = rest.dropFirst(ForgetPurchases.rowsMax)
     }
@@ -304,9 +311,16 @@ struct UserForget {
       output.error("\(DisplayText.clean(id.text)) became due meanwhile and was left unchanged")
     }
     if !done.capturing.isEmpty {
+      // An address or a customer may lead to nothing any more.
+      let again = search.user.map { "receiptctl users forget \(ShellWord.quoted($0.text))" } ?? "the command"
       output.error(
         "\(Counted.of(done.capturing.count, "payment")) of this user left unchanged, because a capture is "
-          + "under way; run the command again when it has ended")
+          + "under way; run \(again) again when it has ended")
+    }
+    if !done.held.isEmpty {
+      output.error(
+        "\(Counted.of(done.held.count, "purchase")) left unchanged, because what is left is found by "
+          + "\(done.held.count == 1 ? "it" : "them")")
     }
     for request in done.requests {
       if let fault = request.fault { output.error("\(DisplayText.clean(request.app.text)): \(fault)") }

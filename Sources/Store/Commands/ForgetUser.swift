@@ -12,10 +12,15 @@ public struct ForgetPurchases: StoreCommand {
   /// Whether to cancel receipts that are still to be delivered; otherwise they and their data are not
   /// changed.
   public var cancelsOpen: Bool
+  /// Other rows that an erasure finds only through one of these, besides those that its receipt names.
+  public var leads: [PurchaseRowID: [PurchaseRowID]]
 
-  public init(rows: [PurchaseRowID], cancelsOpen: Bool) {
+  public init(
+    rows: [PurchaseRowID], cancelsOpen: Bool, leads: [PurchaseRowID: [PurchaseRowID]] = [:]
+  ) {
     self.rows = rows
     self.cancelsOpen = cancelsOpen
+    self.leads = leads
   }
 
   public struct Outcome: Sendable, Equatable {
@@ -28,41 +33,72 @@ public struct ForgetPurchases: StoreCommand {
     public var open: [ReceiptID] = []
     /// Payments that are being captured and were not changed: the customer may be charged.
     public var capturing: [PurchaseRowID] = []
+    /// Those that lead to a row that is not erased yet: without them nothing would find it again.
+    public var held: [PurchaseRowID] = []
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     try store.prepareErasure()
     var outcome = Outcome()
     var erased: Set<Int64> = []
-    var joiner = Joiner(store)
-    for row in rows {
-      guard let found = try store.purchases.findToRemove(row: row), !found.purchase.isErased else { continue }
-      if try store.captures.isOpen(row) {
-        outcome.capturing.append(row)
-        continue
-      }
-      var record = found
-      if let receipt = found.receipt {
-        if record.apply(.erased(cancelsOpen: cancelsOpen), at: store.moment(of: record)) != nil {
-          outcome.open.append(receipt.id)
-          continue
-        }
-        if receipt.state == .waiting || receipt.state == .pending { outcome.cancelled += 1 }
-        if record != found { try joiner.write(&record, from: found) }
-      }
-      outcome.events += try store.erasures.empty(record, at: store.now)
-      erased.insert(row.number)
-      store.forgetKnown()
-      try store.lookups.drop(row: row)
-      try store.captures.empty(row)
-      try store.claims.drop(row: row)
-      try store.announcements.drop(row)
-      if record.receipt == nil { outcome.others += 1 } else { outcome.receipts += 1 }
-    }
+    var rest: [PurchaseRowID]
+    outcome.held = rows
+    repeat {
+      (rest, outcome.held) = (outcome.held, [])
+      for row in rest where try forget(row, in: store, &outcome) { erased.insert(row.number) }
+    } while !outcome.held.isEmpty && outcome.held.count < rest.count
     try store.erasures.forgetNotes()
     try store.search.erase(erased, of: .payments)
     try store.search.erase(store.erasures.drainEvents(), of: .events)
     return outcome
+  }
+
+  /// - Returns: whether the row was erased now.
+  private func forget(
+    _ row: PurchaseRowID, in store: StoreSession, _ outcome: inout Outcome
+  ) throws(StoreFault) -> Bool {
+    guard let found = try store.purchases.findToRemove(row: row), !found.purchase.isErased else {
+      return false
+    }
+    if try store.captures.isOpen(row) {
+      outcome.capturing.append(row)
+      return false
+    }
+    var record = found
+    if let receipt = found.receipt,
+      record.apply(.erased(cancelsOpen: cancelsOpen), at: store.moment(of: record)) != nil
+    {
+      outcome.open.append(receipt.id)
+      return false
+    }
+    if try leadsFurther(found, in: store) {
+      outcome.held.append(row)
+      return false
+    }
+    if let state = found.receipt?.state, state == .waiting || state == .pending { outcome.cancelled += 1 }
+    if record != found {
+      var joiner = Joiner(store)
+      try joiner.write(&record, from: found)
+    }
+    outcome.events += try store.erasures.empty(record, at: store.now)
+    store.forgetKnown()
+    try store.lookups.drop(row: row)
+    try store.captures.empty(row)
+    try store.claims.drop(row: row)
+    try store.announcements.drop(row)
+    if record.receipt == nil { outcome.others += 1 } else { outcome.receipts += 1 }
+    return true
+  }
+
+  /// Whether a purchase leads to a row that is not erased.
+  private func leadsFurther(_ record: PurchaseRecord, in store: StoreSession) throws(StoreFault) -> Bool {
+    for id in [record.receipt?.corrects, record.receipt?.copy?.receipt].compactMap(\.self) {
+      if let next = try store.purchases.findToEnd(receipt: id), !next.purchase.isErased { return true }
+    }
+    for row in leads[record.rowID] ?? [] {
+      if let next = try store.purchases.findToRemove(row: row), !next.purchase.isErased { return true }
+    }
+    return false
   }
 }
 

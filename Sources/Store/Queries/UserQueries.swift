@@ -16,6 +16,8 @@ public struct UserPurchase: Sendable, Equatable {
   /// Receipts in other rows that are about the same purchase, perhaps under another user's name: the one that
   /// this row's corrects, and its copy for a second destination.
   var links: [ReceiptID] = []
+  /// Rows that are found only through this one: those without a user of its customer.
+  public internal(set) var leads: [PurchaseRowID] = []
 }
 
 /// An event as a search for a user's data sees it.
@@ -91,7 +93,12 @@ extension StoreReader {
           // what names nobody goes with the last one.
           try users(ofCustomer: customer, app: purchase.app).allSatisfy({ $0 == user })
         else { continue }
-        found += try purchasesWithoutUser(ofCustomer: customer, app: purchase.app, limit: limit)
+        let more = try purchasesWithoutUser(ofCustomer: customer, app: purchase.app, limit: limit)
+        for place in found.indices
+        where found[place].customerID == customer && found[place].app == purchase.app {
+          found[place].leads = more.map(\.row)
+        }
+        found += more
       }
       return found
     }

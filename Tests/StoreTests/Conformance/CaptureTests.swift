@@ -133,6 +133,39 @@ struct CaptureTests {
     #expect(try order() == .unknownPayment)
   }
 
+  @Test("A corrected receipt with an open capture holds its correction, so that both are found when it ends")
+  func heldCorrection() throws {
+    let open = try begun()
+    try store.post()
+    try store.ingest(Said.pay(.paid))
+    func deliver(_ id: ReceiptID) throws {
+      let report = AttemptReport(at: store.now)
+      _ = try store.apply(
+        RecordAttempt(of: id, app: "ios", report: report, decision: .delivered(importID: nil)))
+    }
+    let id = try store.only().receiptID
+    try deliver(id)
+    let command = CorrectReceipt(id: id, userID: "right", priceID: nil, contextID: nil)
+    #expect(try store.apply(command) == .done)
+    try deliver(try store.receipts()[1].receiptID)
+    let rows = try store.receipts().map(\.rowID)
+    func found() throws -> [PurchaseRowID] {
+      let own = try store.reader.purchases(ofUser: "right", limit: 9)
+      return try (store.reader.purchases(behind: own) + own).map(\.row)
+    }
+    #expect(try found() == rows)
+    let first = try store.apply(ForgetPurchases(rows: rows.reversed(), cancelsOpen: true))
+    #expect(first.capturing == [rows[0]])
+    #expect(first.held == [rows[1]])
+    _ = try store.apply(ForgetUserRows(.names, app: "ios", userID: "right"))
+    #expect(try found() == rows)
+    #expect(try end(open, charged))
+    let second = try store.apply(ForgetPurchases(rows: rows.reversed(), cancelsOpen: true))
+    #expect(second.receipts == 2)
+    #expect(second.held.isEmpty)
+    #expect(try found().isEmpty)
+  }
+
   @Test("Retention keeps a payment with an open capture, and deletes its captures with it later")
   func retention() throws {
     let open = try begun()

@@ -174,6 +174,23 @@ struct ForgetTests {
     return Dictionary(uniqueKeysWithValues: all.map { ($0.objectID, $0) })
   }
 
+  @Test("A purchase without a user goes with the customer's only user, whose purchase waits for it")
+  func ofOnlyUser() throws {
+    let store = try customer(of: ["user-jane"])
+    let found = try found("user-jane", store)
+    let (own, noted) = (try #require(found["sub_1"]), try #require(found["sub_0"]))
+    #expect(own.leads == [noted.row])
+    #expect(noted.leads.isEmpty)
+    let leads = [own.row: own.leads]
+    let first = try store.apply(ForgetPurchases(rows: [own.row], cancelsOpen: true, leads: leads))
+    #expect(first.held == [own.row])
+    let rows = [own.row, noted.row]
+    let second = try store.apply(ForgetPurchases(rows: rows, cancelsOpen: true, leads: leads))
+    #expect(second.receipts == 1)
+    #expect(second.others == 1)
+    #expect(second.held.isEmpty)
+  }
+
   @Test("A purchase without a user of a customer whom two users share goes with the last of them")
   func ofTwoUsers() throws {
     let store = try customer(of: ["user-jane", "user-jack"])
@@ -182,6 +199,8 @@ struct ForgetTests {
     _ = try forget(store, cancelsOpen: true)
     let left = try found("user-jack", store)
     #expect(Set(left.keys) == ["sub_2", "sub_0"])
+    let noted = try #require(left["sub_0"])
+    #expect(left["sub_2"]?.leads == [noted.row])
   }
 
   @Test("An erasure that is rolled back leaves no unused hash key")

@@ -225,6 +225,22 @@ struct TwoDestinationsTests {
     #expect(outcome.open == [try store.receipt(0).id, try store.receipt(1).id])
   }
 
+  @Test("An erasure that leaves an open copy leaves the receipt that leads to it, too, and finds both again")
+  func heldErasure() throws {
+    let store = try sold()
+    try attempt(store, try store.receipts()[0], 200)
+    let rows = try store.receipts().map(\.rowID)
+    let first = try store.apply(ForgetPurchases(rows: rows, cancelsOpen: false))
+    #expect(first.open == [try store.receipt(1).id])
+    #expect(first.held == [rows[0]])
+    #expect(try store.receipts().allSatisfy { !$0.purchase.isErased })
+    try attempt(store, try store.receipts()[1], 200)
+    let second = try store.apply(ForgetPurchases(rows: rows, cancelsOpen: false))
+    #expect(second.receipts == 2)
+    #expect(second.held.isEmpty)
+    #expect(try store.receipts().allSatisfy { $0.purchase.isErased })
+  }
+
   @Test("A correction is sent to both destinations")
   func correction() throws {
     let store = try delivered()
