@@ -95,13 +95,13 @@ public struct PauseText: Sendable, Equatable {
   public init?(_ pause: AppPause?, app: String, now: Timestamp) {
     guard let pause, let since = pause.since, pause.isActive(now: now) else { return nil }
     let why = pause.reason.map { ": \($0)" } ?? ""
-    let left = pause.until.map { RelativeTime.left(milliseconds: $0.duration(since: now).milliseconds) }
+    let left = pause.until.map { ", \(RelativeTime.left(seconds: $0.duration(since: now).inSeconds)) left" }
     let end =
-      pause.until.map { "They resume in \(left ?? ""), at \($0.clock(today: now))" }
+      pause.until.map { "They resume \($0.relative(to: now)), at \($0.clock(today: now))" }
       ?? "They stay so until an operator resumes them"
     sentence = "were paused by \(pause.actor) \(since.past(to: now))\(why)."
     command = "receiptctl apps resume \(app)"
     advice = "\(end); to resume them now: \(command)"
-    short = "paused by \(pause.actor)\(left.map { ", \($0) left" } ?? "")"
+    short = "paused by \(pause.actor)\(left ?? "")"
   }
 }

@@ -72,7 +72,7 @@ public enum JobDescription {
       text += " (\(CountText.rate(effective)) by delivery.rate)"
     }
     guard let left = job.secondsLeft else { return text }
-    return "\(text), \(RelativeTime.span(seconds: left)) left"
+    return "\(text), \(RelativeTime.left(seconds: Double(left))) left"
   }
 }
 

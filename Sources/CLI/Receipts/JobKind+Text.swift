@@ -69,7 +69,7 @@ enum Counted {
 
   /// `about 14 min at 5/s`
   static func estimate(_ count: Int, perSecond: Double) -> String {
-    "about \(RelativeTime.span(seconds: seconds(count, perSecond: perSecond))) at \(rate(perSecond))"
+    "about \(RelativeTime.left(seconds: Double(count) / perSecond)) at \(rate(perSecond))"
   }
 
   static func seconds(_ count: Int, perSecond: Double) -> UInt64 {

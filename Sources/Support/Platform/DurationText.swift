@@ -71,24 +71,30 @@ public enum CountText {
 
 /// Formats a point in time relative to now.
 public enum RelativeTime {
-  /// `now`, `3 s ago`, `2 min ago`, `in 5 min`, `4 h ago`, `3 d ago`. Rounds down, so nothing looks older
-  /// than it is.
+  /// `now`, `3 s ago`, `2 min ago`, `in 5 min`, `4 h ago`, `3 d ago`. The past is rounded down and the
+  /// future up, so nothing looks older or nearer than it is.
   /// - Parameters:
   ///   - time: Unix milliseconds.
   ///   - now: Unix milliseconds.
   public static func text(of time: Int64, now: Int64) -> String {
     let (difference, overflow) = now.subtractingReportingOverflow(time)
-    let isPast = overflow ? now > time : difference >= 0
-    let seconds = (overflow ? UInt64.max : difference.magnitude) / 1000
-    if seconds == 0 { return "now" }
-    return isPast ? "\(span(seconds: seconds)) ago" : "in \(span(seconds: seconds))"
+    let milliseconds = overflow ? UInt64.max : difference.magnitude
+    if milliseconds < 1000 { return "now" }
+    if time > now { return "in \(left(seconds: Double(milliseconds) / 1000))" }
+    return "\(span(seconds: milliseconds / 1000)) ago"
   }
 
-  /// What is left of a duration, rounded up to a full minute, or second: a pause of two hours begins with
-  /// `2 h`.
-  public static func left(milliseconds: Int64) -> String {
-    let seconds = UInt64(clamping: milliseconds / 1000 + (milliseconds % 1000 > 0 ? 1 : 0))
-    return span(seconds: seconds < 60 ? seconds : (seconds + 59) / 60 * 60)
+  /// What is left of a time, rounded up in its unit: a pause of two hours begins with `2 h`.
+  public static func left(seconds: Double) -> String {
+    let whole = UInt64(max(0, min(seconds, 1e15)).rounded(.up))
+    let unit: UInt64 =
+      switch whole {
+      case ..<60: 1
+      case ...3540: 60
+      case ...169_200: 3600
+      default: 86_400
+      }
+    return span(seconds: (whole + unit - 1) / unit * unit)
   }
 
   /// A duration in its largest whole unit: `59 s`, `2 min`, `47 h`, `3 d`.

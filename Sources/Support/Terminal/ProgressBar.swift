@@ -77,7 +77,7 @@ public struct ProgressBar {
     let guess = rate > 0 ? Double(total - done) / rate : nil
     // The estimate is never below the known minimum; an estimate of years is not shown.
     if let left = [guess, secondsLeft].compactMap(\.self).max(), done < total, left < 1e8 {
-      text += "  \(RelativeTime.span(seconds: UInt64(max(0, left).rounded(.up)))) left"
+      text += "  \(RelativeTime.left(seconds: left)) left"
     }
     // Leaves one column free: a full line would wrap on some terminals.
     return DisplayText.truncated(text, to: max(1, columns - 1))

@@ -66,7 +66,7 @@ public struct ShareBar: Sendable {
     // An estimate from the first moments would jump.
     if share > 0.02, share < 1, elapsedSeconds >= 1 {
       let left = elapsedSeconds / share * (1 - share)
-      if left < 1e8 { text += "  \(RelativeTime.span(seconds: UInt64(left.rounded(.up)))) left" }
+      if left < 1e8 { text += "  \(RelativeTime.left(seconds: left)) left" }
     }
     // Leaves one column free: a full line would wrap on some terminals.
     return DisplayText.truncated(text, to: max(1, columns - 1))

@@ -9,7 +9,7 @@ import Testing
       (0, "now"), (999, "now"), (-999, "now"), (3000, "3 s ago"), (59_999, "59 s ago"),
       (120_000, "2 min ago"),
       (14_400_000, "4 h ago"), (172_799_999, "47 h ago"), (259_200_000, "3 d ago"), (-300_000, "in 5 min"),
-      (-1000, "in 1 s"), (-86_400_000, "in 24 h"),
+      (-1000, "in 1 s"), (-299_000, "in 5 min"), (-1001, "in 2 s"), (-86_400_000, "in 24 h"),
     ] as [(Int64, String)])
   func aTimeIsSaidFromNow(millisecondsAgo: Int64, text: String) {
     #expect(RelativeTime.text(of: Self.now - millisecondsAgo, now: Self.now) == text)
@@ -17,12 +17,12 @@ import Testing
 
   @Test(
     arguments: [
-      (7_200_000, "2 h"), (7_199_999, "2 h"), (7_140_001, "2 h"), (7_140_000, "1 h"), (3_599_001, "1 h"),
-      (60_001, "2 min"), (60_000, "1 min"), (59_001, "1 min"), (59_000, "59 s"), (1, "1 s"), (0, "0 s"),
-      (-5, "0 s"), (172_799_001, "2 d"),
-    ] as [(Int64, String)])
-  func whatIsLeftIsNotLessThanItIs(milliseconds: Int64, text: String) {
-    #expect(RelativeTime.left(milliseconds: milliseconds) == text)
+      (7200, "2 h"), (7199.999, "2 h"), (3600.001, "2 h"), (3600, "1 h"), (3540.001, "1 h"),
+      (60.001, "2 min"), (60, "1 min"), (59.001, "1 min"), (59, "59 s"), (0.001, "1 s"), (0, "0 s"),
+      (-5, "0 s"), (169_200, "47 h"), (169_200.001, "2 d"), (172_800.001, "3 d"),
+    ] as [(Double, String)])
+  func whatIsLeftIsNotLessThanItIs(seconds: Double, text: String) {
+    #expect(RelativeTime.left(seconds: seconds) == text)
   }
 
   @Test func noTimeIsTooFarAway() {

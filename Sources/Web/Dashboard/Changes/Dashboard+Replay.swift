@@ -73,14 +73,11 @@ extension Dashboard {
   static func warnings(_ replays: [Job], _ count: Int64, rate typed: String?) -> [String] {
     let text = typed ?? ConfirmationPage.rateDefault
     let rate = Double(text).flatMap { JobRequest.rates.contains($0) ? $0 : nil }
-    let seconds = rate.map { UInt64(min(1e15, Double(max(0, count)) / $0)) } ?? 0
+    let seconds = rate.map { Double(max(0, count)) / $0 } ?? 0
     return
       (replays.first.map { ["Another replay has not ended, and shares the deliveries: \($0.id)."] } ?? [])
-      + (seconds > 0
-        ? [
-          "At \(text) a second it takes about "
-            + "\(RelativeTime.span(seconds: seconds))."
-        ] : [])
+      + (seconds >= 1
+        ? ["At \(text) a second it takes about \(RelativeTime.left(seconds: seconds))."] : [])
   }
 
   private func replayListed(_ form: AdminForm, _ visitor: String, _ exchange: Exchange) throws(Refusal) {
