@@ -1,6 +1,6 @@
-// Groups of failed receipts. Each is one stored count.
+// Groups of failed receipts. Each is one stored count; its trend is counted.
 
-internal import Domain
+public import Domain
 
 extension StoreReader {
   static let failureGroupsSQL = """
@@ -38,12 +38,48 @@ extension StoreReader {
   ) throws(StoreFault) -> [FailureGroup] {
     var groups = try failureGroups(filter, limit: limit)
     for index in groups.indices {
-      let group = CountRows.Group(
-        app: groups[index].app, processor: groups[index].processor, state: ReceiptState.failed.rawValue,
-        reason: groups[index].reason, cause: groups[index].cause ?? "")
-      let times = try times(of: group, ReceiptFilter().bounds)
+      let times = try times(of: CountRows.Group(groups[index]), ReceiptFilter().bounds)
       (groups[index].oldest, groups[index].newest) = (times?.oldest, times?.newest)
     }
     return groups
+  }
+
+  static let trendHours = 24
+  /// An hour with more is drawn as one with this many, so that a flood is counted as fast as a few.
+  static let trendMax = 1000
+
+  /// One row with the counts of all hours: one round trip a group. `?6` and those after it begin the hours.
+  static let trendSQL =
+    "SELECT "
+    + (0..<trendHours).map { hour in
+      """
+      (SELECT count(*) FROM (SELECT 1 FROM purchases
+        WHERE app = ?1 AND state = ?2 AND reason IS ?3 AND last_cause IS ?4 AND processor = ?5
+          AND receipt_id >= ?\(6 + hour) AND receipt_id < ?\(7 + hour)
+        ORDER BY reason, last_cause, receipt_id LIMIT \(trendMax)) AS made)
+      """
+    }.joined(separator: ", ")
+
+  /// How many receipts of a group were made in each of the last 24 hours, oldest first; the last has not
+  /// ended.
+  public func trend(of group: FailureGroup, now: Timestamp) throws(StoreFault) -> [Int64] {
+    let hour = Int64(3_600_000)
+    let end = (now.unixMilliseconds / hour + 1) * hour
+    let bounds = (0...Int64(Self.trendHours)).map { number in
+      let start = end - (Int64(Self.trendHours) - number) * hour
+      return StoreValue.text(ReceiptID.bound(at: Timestamp(unixMilliseconds: start)))
+    }
+    return try connection.prepare(Self.trendSQL)
+      .first(Self.values(of: CountRows.Group(group)) + bounds) { row throws(StoreFault) in
+        (0..<Self.trendHours).map { row.integer($0) }
+      } ?? []
+  }
+}
+
+extension CountRows.Group {
+  init(_ group: FailureGroup) {
+    self.init(
+      app: group.app, processor: group.processor, state: ReceiptState.failed.rawValue, reason: group.reason,
+      cause: group.cause ?? "")
   }
 }

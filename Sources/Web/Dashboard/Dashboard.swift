@@ -89,7 +89,10 @@ public struct Dashboard: Sendable {
   func failed() throws(Refusal) -> DashboardPage {
     let now = now
     let (groups, replays) = try read { source throws(StoreFault) in
-      (try FailedPage.Group.all(source.reader, withAnswers: mayChange), try source.reader.openReplays())
+      (
+        try FailedPage.Group.all(source.reader, withAnswers: mayChange, now: now),
+        try source.reader.openReplays()
+      )
     }
     return FailedPage(
       groups: groups, replays: replays, mayChange: mayChange,

@@ -75,6 +75,7 @@ import Testing
       #expect(filter.cause == "http_503")
       #expect(try relay.admin.request("GET", "/jobs/\(job.id)").text.contains("0.5/s"))
       let failed = try relay.admin.request("GET", "/failed").text
+      #expect(failed.contains("<svg class=\"spark\""), "its last 24 hours")
       #expect(failed.contains("the last cause was"))
       #expect(failed.contains("cause=http_503"))
       #expect(failed.contains("href=\"/jobs/\(job.id)\">replay under way"))

@@ -79,6 +79,20 @@ struct CauseTests {
     #expect(try jobs.store.reader.integrityFaults() == [])
   }
 
+  @Test("The trend of a group counts the receipts of its last 24 hours by the hour")
+  func trend() throws {
+    let jobs = try Self.store()
+    let group = try #require(try jobs.store.reader.failures(limit: 10).first { $0.cause == "connect_failed" })
+    let made = try #require(group.newest)
+    func trend(_ hours: Int) throws -> [Int64] {
+      try jobs.store.reader.trend(of: group, now: made + .hours(hours))
+    }
+    let none = [Int64](repeating: 0, count: 23)
+    #expect(try trend(0) == none + [1])
+    #expect(try trend(23) == [1] + none)
+    #expect(try trend(24) == [0] + none)
+  }
+
   @Test("A replay that succeeds has no cause any more; one that is cut short by a stop keeps the last")
   func replayed() throws {
     let jobs = try Self.store()

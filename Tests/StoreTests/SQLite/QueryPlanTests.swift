@@ -203,6 +203,12 @@ struct QueryPlanTests {
     let count = try plan(of: StoreReader.countGroupSQL, sqlite(store.reader))
     #expect(count.contains { $0.contains("COVERING INDEX purchases_by_group") }, "\(count)")
     #expect(!count.contains { $0.contains("TEMP B-TREE") }, "\(count)")
+    let trend = try plan(of: StoreReader.trendSQL, sqlite(store.reader))
+    let hour =
+      "COVERING INDEX purchases_by_group (app=? AND state=? AND reason=? AND last_cause=? "
+      + "AND processor=? AND receipt_id>? AND receipt_id<?)"
+    #expect(trend.count { $0.contains(hour) } == StoreReader.trendHours)
+    #expect(!trend.contains { $0.contains("TEMP B-TREE") }, "\(trend)")
     let group = try plan(of: StoreReader.groupSQL, sqlite(store.reader))
     #expect(group.map { $0.contains("AND last_cause=? AND processor=? AND receipt_id>") } == [true])
   }

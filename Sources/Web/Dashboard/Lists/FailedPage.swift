@@ -9,19 +9,23 @@ internal import Store
 struct FailedPage {
   static let groupsMax = 100
 
-  /// A group with its newest receipt, and what its destination said.
+  /// A group with its newest receipt, its trend, and what its destination said.
   struct Group {
-    /// Of larger numbers of groups, the first ones have an example.
+    /// Of larger numbers of groups, the first ones have an example and a trend.
     static let examplesMax = 20
     static let messageBytesMax = 160
 
     let failures: FailureGroup
     var example: ReceiptID?
+    /// The receipts of each of the last 24 hours, oldest first.
+    var hours: [Int64] = []
     /// Untrusted.
     var message = ""
 
     /// - Parameter withAnswers: whether the reader may see answers, which may repeat what was sent.
-    static func all(_ reader: StoreReader, withAnswers: Bool) throws(StoreFault) -> [Group] {
+    static func all(
+      _ reader: StoreReader, withAnswers: Bool, now: Timestamp
+    ) throws(StoreFault) -> [Group] {
       var groups = try reader.failures(limit: FailedPage.groupsMax).map { Group(failures: $0) }
       for index in groups.indices.prefix(examplesMax) {
         guard let id = try reader.receipts(groups[index].failures.filter, limit: 1).first?.receipt?.id else {
@@ -29,6 +33,7 @@ struct FailedPage {
         }
         let report = try reader.detail(receipt: id)?.attempts.last?.report
         groups[index].example = id
+        groups[index].hours = try reader.trend(of: groups[index].failures, now: now)
         let bytes = withAnswers ? report?.response ?? [] : []
         let answer = String(decoding: bytes.prefix(messageBytesMax), as: UTF8.self)
         groups[index].message = answer.isEmpty ? report?.error ?? "" : answer
@@ -67,8 +72,8 @@ struct FailedPage {
     var table = DataTable(
       "New or growing first, then those that somebody takes care of",
       [.init("Failure", isLong: true), .init("App")] + (showsProcessor ? [.init("Processor")] : []) + [
-        .init("Receipts", isNumber: true), .init("Newest"), .init("Said by the destination", isLong: true),
-        .init("State", isLong: true),
+        .init("Receipts", isNumber: true), .init("Last 24 hours"), .init("Newest"),
+        .init("Said by the destination", isLong: true), .init("State", isLong: true),
       ] + (mayChange ? [.init("Actions")] : []))
     for entry in groups {
       let group = entry.failures
@@ -97,6 +102,7 @@ struct FailedPage {
           Tag.a(.href(Link("receipts", query: listQuery))) {
             PageParts.number(group.count)
           },
+          Sparkline(hours: entry.hours.map { DeliveryCount(failed: $0) }).html,
           PageParts.time(group.newest, now: now), said(entry), state(group),
         ] + (mayChange ? [actions(group, query, list: listQuery)] : []))
     }
