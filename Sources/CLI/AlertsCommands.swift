@@ -19,7 +19,7 @@ enum AlertsCommands {
       spec: CommandSpec(
         ["alerts", "list"], summary: "List what is wrong now, who was notified, and whether notices arrive",
         discussion: """
-          First the relay's own health, as in stats. Then what is wrong now by the conditions of the \
+          First the relay's own health, as in status. Then what is wrong now by the conditions of the \
           configuration, and by the default form of those that it does not watch, with the last notice and \
           its receiver. Last the receivers: the last notice that each accepted, and the last attempt that \
           failed and why. If no alerts are configured: what would fire with the default conditions.

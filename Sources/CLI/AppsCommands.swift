@@ -80,7 +80,8 @@ enum AppsCommands {
     }
     let what = didWait ? "wait no longer" : "did not wait"
     session.output.line(
-      "Deliveries of \(name) \(what); pending receipts are due now. To watch: receiptctl stats --app \(name)")
+      "Deliveries of \(name) \(what); pending receipts are due now. To watch: "
+        + "receiptctl status --app \(name)")
     if !isServed {
       session.output.note("No receiptd serves this database; they are tried once one does.")
     }

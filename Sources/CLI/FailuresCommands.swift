@@ -40,7 +40,7 @@ enum FailuresCommands {
     spec: CommandSpec(
       ["failures", "ack"], summary: "Acknowledge groups: they stay quiet until they grow",
       discussion: """
-        Quiet means: no alert receipt_failed, not red in stats and in the dashboard. The owner and the note \
+        Quiet means: no alert receipt_failed, not red in status and in the dashboard. The owner and the note \
         are kept until the group has no failed receipt. Write no data of a user into the note. Shows the \
         groups and asks first, unless the options choose one group.
         """,

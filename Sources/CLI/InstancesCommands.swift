@@ -39,7 +39,7 @@ enum InstancesCommands {
     guard let (now, running) = try session.instances(configuration) else {
       throw OperatorFault(
         .refused,
-        "the database is a file, which one receiptd uses at a time; see receiptctl stats. Instances need a "
+        "the database is a file, which one receiptd uses at a time; see receiptctl status. Instances need a "
           + "PostgreSQL database: set `database` to its URL")
     }
     let reader = try session.reader(configuration)

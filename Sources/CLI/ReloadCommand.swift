@@ -77,7 +77,7 @@ enum ReloadCommand {
         throw OperatorFault(
           .tryAgain,
           "receiptd (process \(process)) was asked to reload but did not answer within "
-            + "\(answerTime.components.seconds) s; see its log, and whether it can write: receiptctl stats"
+            + "\(answerTime.components.seconds) s; see its log, and whether it can write: receiptctl status"
         )
       }
       session.dependencies.pause(lookInterval)

@@ -18,7 +18,7 @@ public enum JoinText {
   /// The commands that find the cause.
   /// - Parameter app: as a command needs it.
   public static func commands(app: String) -> [String] {
-    ["receiptctl stats --joins --app \(app)", "receiptctl receipts list --app \(app) --join none --limit 5"]
+    ["receiptctl status --joins --app \(app)", "receiptctl receipts list --app \(app) --join none --limit 5"]
   }
 
   /// The outcome as a few words.

@@ -74,7 +74,7 @@ import Testing
     harness.clock.advance(.minutes(2))
     var receipt = ""
     for number in 1...20 { receipt = try harness.purchase("sub_\(number)", user: "jdo-\(number)") }
-    let stats = harness.run("stats", "--joins").out
+    let stats = harness.run("status", "--joins").out
     #expect(
       stats.contains("20 of 20 receipts of the last 6 hours have no context, and 10 contexts of that time"))
     #expect(stats.contains("receiptctl receipts list --app ios --join none --limit 5"))

@@ -67,7 +67,7 @@ import Testing
     let shown = harness.run("stats", "--latency").out
     let table = try #require(shown.firstRange(of: "\n\nAPP"))
     Snapshot.check(String(shown[shown.index(table.lowerBound, offsetBy: 2)...]), "stats-latency")
-    let app = try #require(try harness.run("stats", "--json", "--latency").objects.last)
+    let app = try #require(try harness.run("status", "--json", "--latency").objects.last)
     let place = try #require(app["destinations"]?["purchasely"])
     for period in ["hour", "day", "week"] {
       #expect(place[period]?["attempts"] == 3)

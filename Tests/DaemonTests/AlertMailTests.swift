@@ -149,7 +149,7 @@ import Testing
     let words = "é=. " + String(repeating: "x ", count: 100) + "\n.\nFrom here"
     let key = Finding.Key(condition: .breakerOpen, app: "ios")
     let finding = Finding(
-      .warning, .work, "It is so", .soon, words, next: "nothing", commands: ["receiptctl stats"])
+      .warning, .work, "It is so", .soon, words, next: "nothing", commands: ["receiptctl status"])
     let now = Timestamp(unixMilliseconds: 1_795_168_803_120)
     let notice = AlertNotice(key, finding, since: now, id: "msg_1", now: now)
     let bytes = MailMessage.bytes(notice, from: "a@example.com", to: ["b@example.com"], host: "höst\n")
@@ -173,7 +173,7 @@ import Testing
       lines.allSatisfy { $0.utf8.count <= 76 && !$0.hasSuffix(" ") && $0 != "." && !$0.hasPrefix("From ") })
     #expect(parts[1].contains("=C3=89=3D. x x"))
     #expect(parts[1].contains("\n=46rom here."))
-    #expect(parts[1].contains("\n  receiptctl stats\n"))
+    #expect(parts[1].contains("\n  receiptctl status\n"))
     let long = Finding(line: .warning, .work, String(repeating: "é", count: 100_000))
     let size = MailMessage.bytes(
       AlertNotice(key, long, since: now, id: "m", now: now), from: "a@b", to: ["c@d"], host: "h"

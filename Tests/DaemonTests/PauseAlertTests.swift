@@ -35,7 +35,7 @@ import Testing
       let summary = try #require(first.first?["summary"]?.stringValue)
       #expect(summary.contains("20 of 20 receipts of the last 6 hours have no context"))
       let commands: JSONValue = [
-        "receiptctl stats --joins --app shop", "receiptctl receipts list --app shop --join none --limit 5",
+        "receiptctl status --joins --app shop", "receiptctl receipts list --app shop --join none --limit 5",
       ]
       #expect(first.first?["commands"] == commands)
       let later = try bench.pass(.hours(7), &run, step: .minutes(5)).map(\.notice)

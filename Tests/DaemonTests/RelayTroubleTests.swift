@@ -212,7 +212,7 @@ import Testing
       #expect(
         notices.first?["summary"] == "shop has had no event for 30m, at a time at which events are usual")
       let backfill = "receiptctl events backfill --app shop --since \(last.rfc3339)"
-      #expect(notices.first?["commands"] == ["receiptctl stats", .string(backfill)])
+      #expect(notices.first?["commands"] == ["receiptctl status", .string(backfill)])
       try event()
       #expect(try bench.pass(.minutes(2), &run).map(\.notice) == ["no_events>30m shop resolved"])
     }

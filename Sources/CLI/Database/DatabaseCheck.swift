@@ -87,7 +87,7 @@ enum DatabaseCheck {
     case "contexts": "contexts: receipts are sent without ply_context, status pages show no state"
     case "events": "the raw webhooks that receipts were made from; \(ProcessorNames.keeping)"
     case "attempts": "the history of deliveries; pending receipts are not in it"
-    case "receipt_counts", "delivery_counts", "join_counts": "figures of stats and metrics"
+    case "receipt_counts", "delivery_counts", "join_counts": "figures of status and metrics"
     case "jobs", "job_receipts", "job_counts": "bulk replays, cancels and completes"
     case "audit": "who changed what"
     case "sqlite_schema": "the list of all tables"

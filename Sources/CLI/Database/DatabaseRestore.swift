@@ -217,7 +217,8 @@ struct DatabaseRestore {
 
   static let isInUse = OperatorFault(
     .tryAgain,
-    "another program has the database open, such as receiptctl top; end it and try again; nothing was changed"
+    "another program has the database open, such as receiptctl status --watch; end it and try again; "
+      + "nothing was changed"
   )
 
   /// Whether there is a database to set aside. A file that cannot be examined is a fault, not a missing file.

@@ -105,7 +105,7 @@ enum AlertsCheck: DoctorCheck {
     guard firing > 0 else { return [ok("\(count), nothing fires")] }
     return [
       warning(
-        "\(CountText.of(firing, "alert")) \(firing == 1 ? "fires" : "fire")", next: "receiptctl alerts list")
+        "\(CountText.of(firing, "alert")) \(firing == 1 ? "fires" : "fire")", next: "receiptctl status")
     ]
   }
 }

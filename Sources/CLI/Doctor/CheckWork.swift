@@ -43,7 +43,7 @@ enum WorkCheck: DoctorCheck {
   private static func stoppages(of app: AppStats, _ configuration: Configuration) -> [Finding] {
     let isRefused = app.breakers.contains { $0.breaker.state == .paused }
     return app.stoppages(configuration).map { stoppage in
-      let next = "\(stoppage.advice.trimmed). To watch: receiptctl stats --app \(app.slug)"
+      let next = "\(stoppage.advice.trimmed). To watch: receiptctl status --app \(app.slug)"
       return isRefused ? failure(stoppage.what, next: next) : warning(stoppage.what, next: next)
     }
   }

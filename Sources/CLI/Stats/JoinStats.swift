@@ -1,4 +1,4 @@
-// `receiptctl stats --joins`: how the contexts of each app join, day by day. Every number is a stored count.
+// `receiptctl status --joins`: how the contexts of each app join, day by day. Every number is a stored count.
 
 internal import Config
 internal import Domain

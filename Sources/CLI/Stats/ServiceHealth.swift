@@ -1,5 +1,5 @@
-// The relay's own health, which stats, top and alerts show first: from the lock, receiptd's last report and
-// the disk. One thread.
+// The relay's own health, which status and alerts show first: from the lock, receiptd's last report and the
+// disk. One thread.
 
 internal import Config
 internal import Domain

@@ -1,4 +1,5 @@
-// `receiptctl stats`: the state of each app. Every number comes from an index or a stored count.
+// `receiptctl stats`, the older form of `status`: the state of each app. Every number comes from an index or a
+// stored count.
 
 internal import Config
 internal import Domain
@@ -25,11 +26,8 @@ enum StatsCommands {
           of the first three; and the contexts that were posted, and that no purchase claimed.
           """,
         options: [
-          OptionSpec("app", placeholder: "APP", help: "Only this app"),
-          OptionSpec(
-            flag: "latency",
-            help: "Also how long deliveries to each destination took, in the last hour, day and week"),
-          OptionSpec(flag: "joins", help: "How contexts joined, by app and day"),
+          OptionSpec("app", placeholder: "APP", help: "Only this app")
+        ] + views + [
           OptionSpec(flag: "watch", short: "w", help: "Repeat until Ctrl-C"),
           OptionSpec("interval", placeholder: "D", help: "How often with --watch, such as 5s; 2s without it"),
         ],
@@ -39,6 +37,14 @@ enum StatsCommands {
           ExampleSpec("receiptctl stats --json | jq 'select(.failed > 0)'", "Apps with failed receipts"),
         ], isHidden: true), run: run),
     TopView.verb,
+  ]
+
+  /// What `status` shows, too.
+  static let views = [
+    OptionSpec(
+      flag: "latency",
+      help: "Also how long deliveries to each destination took, in the last hour, day and week"),
+    OptionSpec(flag: "joins", help: "How contexts joined, by app and day"),
   ]
 
   private static let watchDefault: Duration = .seconds(2)

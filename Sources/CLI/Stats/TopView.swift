@@ -1,4 +1,4 @@
-// `receiptctl top`: a live full-screen view of the relay's state. One thread.
+// `receiptctl status --watch`, and `top`: a live full-screen view of the relay's state. One thread.
 
 internal import Config
 internal import Domain

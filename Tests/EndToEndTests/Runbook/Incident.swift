@@ -50,9 +50,9 @@ enum Incident: String, CaseIterable {
       IncidentSign(alert: "breaker_open", line: "is down (http_503)", sentence: "is down (http_503)")
     case .webPage: IncidentSign(alert: "breaker_open", line: "(html_answer)", sentence: "(html_answer)")
     case .oneReceipt:
-      IncidentSign(command: "stats", line: "fails while others pass", sentence: "fails while others pass")
+      IncidentSign(command: "status", line: "fails while others pass", sentence: "fails while others pass")
     case .missingApp:
-      IncidentSign(command: "stats", line: "is not configured", sentence: "is not configured")
+      IncidentSign(command: "status", line: "is not configured", sentence: "is not configured")
     case .disputed:
       IncidentSign(
         command: "receipts show sub_jdo-1", line: "disputed", page: "/receipts/\(anyReceipt)",
@@ -71,7 +71,7 @@ enum Incident: String, CaseIterable {
         sentence: "ctx_", lasts: true)
     case .accountChanged:
       IncidentSign(
-        alert: "signature_failures", command: "stats", line: "11 webhooks of shop refused",
+        alert: "signature_failures", command: "status", line: "11 webhooks of shop refused",
         sentence: "11 webhooks of shop refused", lasts: true)
     }
   }

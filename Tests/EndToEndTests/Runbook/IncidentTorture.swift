@@ -98,7 +98,8 @@ struct IncidentTorture {
   func speed() throws {
     let all = try Incident.allCases.flatMap { try Runbook().steps(of: $0.rawValue) }.map(\.command)
     let reading = [
-      "stats", "receipts list", "receipts show", "failures list", "jobs list", "events list", "contexts list",
+      "status", "receipts list", "receipts show", "failures list", "jobs list", "events list",
+      "contexts list",
     ]
     let read = all.filter { command in reading.contains { command.hasPrefix("receiptctl \($0)") } }
     // The id is replaced by that of the receipt.

@@ -7,7 +7,7 @@ public import Formats
 internal import Reports
 
 extension Finding {
-  /// What status, stats, top, alerts list, doctor and the dashboard's overview show, the most urgent first.
+  /// What status, alerts list, doctor and the dashboard's overview show, the most urgent first.
   /// - Parameter report: nil if no receiptd runs, or if it has not reported yet.
   public static func current(
     _ report: HealthReport?, _ unread: UnreadEvents, _ identity: IdentityFindings,

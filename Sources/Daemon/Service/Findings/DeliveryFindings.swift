@@ -46,7 +46,7 @@ extension Finding {
       act: isRefused ? nil : .retryNow, summaries.joined(separator: "; "),
       next: isRefused
         ? "Correct \(corrections.joined(separator: "; correct ")). Nothing is given up."
-        : "Nothing, if it recovers: deliveries resume automatically. To watch: receiptctl stats",
+        : "Nothing, if it recovers: deliveries resume automatically. To watch: receiptctl status",
       app: app, since: since, alert: .breakerOpen, value: seconds(from: since, to: now))
   }
 
@@ -66,7 +66,7 @@ extension Finding {
     return Finding(
       .warning, .work, "A receipt is late", .impaired, act: .open("receipts", ["state": "pending"]),
       "a receipt of \(app) has been ready for \(words(seconds: age)) and is not delivered",
-      next: "receiptctl receipts list --state pending --app \(app), and receiptctl stats for the breaker",
+      next: "receiptctl receipts list --state pending --app \(app), and receiptctl status for the breaker",
       app: app, since: readyAt.advanced(by: limit), alert: .oldestPending(over: limit), value: age)
   }
 
@@ -153,10 +153,10 @@ extension Finding {
       act: .open("receipts", ["state": "pending"]),
       "\(CountText.of(count, "receipt")) of \(app) are ready and not delivered, and the number has grown for "
         + words(seconds: BacklogTrend.span.inSeconds),
-      next: "See whether the destination is down or slow, with: receiptctl stats. If it is slow, raise "
+      next: "See whether the destination is down or slow, with: receiptctl status. If it is slow, raise "
         + "apps.\(app).delivery.concurrency, then run: receiptctl reload. Nothing is lost",
       app: app, since: now - BacklogTrend.span, alert: .backlogGrowing(over: limit), value: Double(count),
-      commands: ["receiptctl stats"])
+      commands: ["receiptctl status"])
   }
 
   /// No events, at a time at which they are usual.
@@ -174,11 +174,11 @@ extension Finding {
     return Finding(
       .failure, .webhooks, "No events arrive", .losing, act: .open("events"),
       "\(app.slug) has had no event for \(words(seconds: age)), at a time at which events are usual",
-      next: "See whether webhooks are refused, with: receiptctl stats. If none is, see in the dashboard of "
+      next: "See whether webhooks are refused, with: receiptctl status. If none is, see in the dashboard of "
         + "\(names) whether the endpoint is enabled and how its last calls ended, and that the relay's "
         + "public address leads to receiptd" + (backfill.map { ". Then fetch what was missed: \($0)" } ?? ""),
       app: app.slug, since: since.advanced(by: limit), alert: .noEvents(over: limit), value: age,
-      commands: ["receiptctl stats"] + (backfill.map { [$0] } ?? []), processors: processors)
+      commands: ["receiptctl status"] + (backfill.map { [$0] } ?? []), processors: processors)
   }
 
   /// Contexts that no longer join.

@@ -1,5 +1,5 @@
 // What is known to be wrong, or well, with the relay, an app or a processor: the one value behind status,
-// stats, top, doctor, alerts list, the dashboard and the notices, so that they cannot disagree. Each kind is
+// status, doctor, alerts list, the dashboard and the notices, so that they cannot disagree. Each kind is
 // one function of a file in this folder, with its title, urgency and act. Pure; called from any thread.
 
 public import Config

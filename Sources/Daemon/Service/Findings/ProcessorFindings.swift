@@ -92,10 +92,10 @@ extension Finding {
       "\(CountText.of(count, "payment")) of \(place.app) \(count == 1 ? "was" : "were") found paid \(time), "
         + "and no callback of \(name) had reported \(count == 1 ? "it" : "them")",
       next: "No payment is lost: each is fetched, but late. See whether callbacks are refused, with: "
-        + "receiptctl stats. If none is, see that the relay's public address leads to receiptd, and that a "
+        + "receiptctl status. If none is, see that the relay's public address leads to receiptd, and that a "
         + "firewall or proxy admits the addresses of \(name)",
       app: place.app, since: since, alert: .callbacksMissing, value: Double(count),
-      commands: ["receiptctl stats"], processors: [place.processor])
+      commands: ["receiptctl status"], processors: [place.processor])
   }
 
   /// The same for all processors of an app, as an alert reports them.

@@ -223,9 +223,9 @@ extension Finding {
       own.map { "the certificate of \($0.name), a destination of \(app), \(ends($0.expiresAt, now))" }
         .joined(separator: "; "),
       next: "Have it renewed by those who run that server. Until then nothing is lost: when it has expired, "
-        + "receipts wait. To watch: receiptctl stats",
+        + "receipts wait. To watch: receiptctl status",
       app: app, since: first.expiresAt - limit, alert: .certificateExpires(within: limit),
-      value: first.expiresAt.duration(since: now).inSeconds, commands: ["receiptctl stats"])
+      value: first.expiresAt.duration(since: now).inSeconds, commands: ["receiptctl status"])
   }
 
   private static let certificateTitle = "A certificate expires soon"
