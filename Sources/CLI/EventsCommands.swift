@@ -106,8 +106,9 @@ enum EventsCommands {
 
   private static func show(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
+    let reader = try session.reader(configuration)
     let id = session.command.positionals[0]
-    let found = try session.reader(configuration).events(id: EventID(id))
+    let found = try reader.events(id: EventID(id))
     guard !found.isEmpty else {
       throw OperatorFault(
         .notFound,
@@ -128,11 +129,40 @@ enum EventsCommands {
       output.line("  received   \(summary.receivedAt.text) (\(session.relative(summary.receivedAt)))")
       output.line("  outcome    \(DisplayText.clean(summary.outcome))")
       if let reason { output.line("  reason     \(DisplayText.clean(reason))") }
+      output.line("  purchase   \(DisplayText.clean(summary.objectID?.text ?? "none"))")
       output.line("  receipt    \(DisplayText.clean(summary.receiptID?.text ?? "none"))")
       output.line()
+      for line in try advice(summary, reader, configuration) { output.line(DisplayText.clean(line)) }
       for line in lines(of: body) { output.line(line) }
     }
     return .done
+  }
+
+  /// What to do about an event that made no receipt, and an empty line; empty if there is nothing to do.
+  private static func advice(
+    _ event: EventSummary, _ reader: StoreReader, _ configuration: Configuration
+  ) throws -> [String] {
+    let section = "apps.\(event.app).\(event.processor)"
+    let again = "receiptctl events reprocess \(event.id)"
+    func corrected(_ key: String) -> [String] {
+      [
+        "\(section).\(key) leaves it out. If it is the app's, correct that, then run: receiptctl reload; "
+          + "and then: \(again)", "",
+      ]
+    }
+    switch EventOutcome(rawValue: event.outcome) {
+    case .noted, .foreign:
+      guard let object = event.objectID, event.receiptID == nil else { return [] }
+      let label = configuration.app(event.app)?.label(of: event.processor)
+      let advice = try reader.details(object: object).filter { detail in
+        detail.record.app == event.app && detail.record.purchase.key.processor == event.processor
+      }.flatMap { PaymentText.advice($0, label: label) }
+      return advice.isEmpty ? [] : advice + [""]
+    case .unparsed: return ["Once the cause is corrected, or after an update: \(again)", ""]
+    case .otherMode: return corrected("livemode")
+    case .otherAccount: return corrected("connect")
+    case .receipt, .ignored, .erased, nil: return []
+    }
   }
 
   /// Why an event's sale is not the app's, or why the event could not be read; nil if it is of another

@@ -59,14 +59,20 @@ enum FindCommand {
       query, filter, mentions: ProcessorRegistry.standard.mentions, now: session.now, limit: limit)
     if let note = FoundText.indexing(found) { session.output.note(note) }
     guard !found.list.isEmpty else {
-      let why = FoundText.nothing(query, found, isFiltered: filter != FindFilter())
-      throw OperatorFault(.notFound, "\(DisplayText.clean(query.text)): \(why)")
+      throw nothing(query, found, isFiltered: filter != FindFilter())
     }
     let format = try ListFormat(session)
     session.show(found.list.map(FoundText.init), FoundResource.list, format, configuration)
     let code = more(found, format, session)
     if format == .table { noteDetails(found, session) }
     return code
+  }
+
+  /// Reports what was searched, and what to try.
+  static func nothing(_ query: FindQuery, _ found: Findings, isFiltered: Bool = false) -> OperatorFault {
+    let why = FoundText.nothing(query, found, isFiltered: isFiltered)
+    return OperatorFault(
+      .notFound, "\(DisplayText.clean(query.text)): \(why); \(FoundText.next(isFiltered: isFiltered))")
   }
 
   /// Says whether there is more.

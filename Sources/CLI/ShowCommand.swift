@@ -45,7 +45,13 @@ enum ShowCommand {
     // What belongs to a user is part of the user's page.
     let hits = found.list.filter { $0.match != .user }
     let places = Set(hits.map(Place.init))
-    guard let place = places.first else { return try open("users", query.text, session) }
+    guard let place = places.first else {
+      do {
+        return try open("users", query.text, session)
+      } catch let fault as OperatorFault where fault.code == .notFound {
+        throw FindCommand.nothing(query, found)
+      }
+    }
     guard places.count > 1 else { return try open(place.group, place.id, session) }
     session.show(
       hits.map(FoundText.init), FoundResource.list, session.isJSON ? .json : .table, configuration)

@@ -86,7 +86,9 @@ public struct FoundText: Sendable {
   /// What a search without results found out, as a sentence without its full stop.
   /// - Parameter found: the results, which are empty.
   public static func nothing(_ query: FindQuery, _ found: Findings, isFiltered: Bool) -> String {
-    var text = "nothing is known of this id, and no id begins or ends with it"
+    var text =
+      "no receipt, context, event, purchase, checkout, customer, import or user has this id or one that "
+      + "begins or ends with it, and no stored event names it"
     if query.isAddress { text = "no user has this id, and no stored event this address" }
     if query.beginnings.isEmpty, !query.isAddress {
       text =
@@ -97,6 +99,15 @@ public struct FoundText: Sendable {
       text += ", and none of the newest \(CountText.grouped(compared)) receipts has this price"
     }
     return isFiltered ? "\(text), in this app and time" : text
+  }
+
+  /// What to try after such a search, for the terminal.
+  public static func next(isFiltered: Bool) -> String {
+    isFiltered
+      ? "try it without --app, --since and --until"
+      : "try another id of the purchase, from the processor's dashboard. Events are kept for "
+        + "retention.events. The latest are in: receiptctl events list --since 1d; to fetch those that never "
+        + "came: receiptctl events backfill --since 3d"
   }
 }
 

@@ -7,6 +7,9 @@ public import Store
 
 /// The texts about a payment.
 public enum PaymentText {
+  /// The events that a command names, the newest.
+  private static let eventsMax = 10
+
   /// The state of a purchase that has no receipt, as the end of a sentence.
   public static func state(of purchase: Purchase) -> String {
     if purchase.awaitsOutcome { return "the payment was started, and its outcome is not known" }
@@ -104,13 +107,36 @@ public enum PaymentText {
     default: break
     }
     if detail.record.receipt != nil { return [] }
-    guard purchase.awaitsOutcome else { return ["It makes a receipt if it is paid by a user of the app."] }
+    guard purchase.awaitsOutcome else { return [missing(detail)].compactMap(\.self) }
     return [
       detail.lookup?.dueAt == nil
         ? "It makes a receipt when it is paid. \(label) is not asked any more, because a week has passed. "
           + ask
         : "It makes a receipt when it is paid. \(ask)"
     ]
+  }
+
+  /// What makes a receipt of a purchase that has none and whose outcome is known; nil if nothing does.
+  private static func missing(_ detail: ReceiptDetail) -> String? {
+    let (app, purchase) = (detail.record.app, detail.record.purchase)
+    let (seen, section) = (purchase.observations, "apps.\(app).\(purchase.key.processor)")
+    let fetch = "receiptctl events backfill --app \(app) --since \(purchase.createdAt.rfc3339)"
+    let unused = detail.events.filter { $0.outcome != EventOutcome.receipt.rawValue }.suffix(eventsMax)
+    let ids = unused.map(\.id.text).joined(separator: " ")
+    let again = "receiptctl reload; and then: \(ids.isEmpty ? fetch : "receiptctl events reprocess \(ids)")"
+    if purchase.isErased { return nil }
+    if seen.contains(.excepted) {
+      return "An event that `except` matched excludes it for good. To let later sales through, correct "
+        + "\(section).except, then run: receiptctl reload"
+    }
+    if purchase.isForeign { return "If it is the app's, add it to \(section).sells, then run: \(again)" }
+    guard purchase.isPaid else { return "It makes a receipt if it is paid by a user of the app." }
+    if purchase.hasEnded { return "It ended without a receipt, and gets none any more." }
+    guard seen.decideSale else {
+      return "No event says yet whether it is the app's. To fetch those that are missing: \(fetch)"
+    }
+    return "If it is the app's, say so in \(section).sells, so that it waits for its user, then run: "
+      + "\(again). Or put your user id into its metadata as ply_user_id: its next event then names the user."
   }
 }
 

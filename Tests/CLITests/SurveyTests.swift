@@ -104,6 +104,38 @@ import Testing
     #expect(try reason(session([:]), .ignored) == nil)
   }
 
+  @Test("A purchase without a receipt, and each of its events, name the command that makes one")
+  func nextStepWithoutReceipt() throws {
+    let harness = try OperatorHarness()
+    func shown(_ id: String, _ seen: Observations) throws -> [String] {
+      let report = PurchaseReport(
+        key: PurchaseKey(processor: "stripe", type: "subscription", id: ObjectID("sub_\(id)")),
+        observations: seen, happenedAt: harness.clock.now)
+      let event = IngestEvent(
+        app: "ios", processor: "stripe", eventID: EventID("evt_\(id)"), type: "test", body: Array("{}".utf8),
+        content: .report(report, keep: true))
+      try harness.store(event)
+      return ["sub_\(id)", "evt_\(id)"].map { harness.run("show", $0).out }
+    }
+    for text in try shown("unmatched", .began) {
+      #expect(text.contains("say so in apps.ios.stripe.sells"))
+      #expect(text.contains("receiptctl reload; and then: receiptctl events reprocess evt_unmatched."))
+    }
+    for text in try shown("other", [.began, .notOurs]) {
+      #expect(text.contains("add it to apps.ios.stripe.sells, then run: receiptctl reload"))
+      #expect(text.contains("receiptctl events reprocess evt_other\n"))
+    }
+    for text in try shown("excepted", [.began, .excepted]) {
+      #expect(text.contains("correct apps.ios.stripe.except"))
+    }
+    for text in try shown("undecided", [.began, .otherPrice]) {
+      #expect(text.contains("receiptctl events backfill --app ios --since 2026-11-20T10:00:00.000Z"))
+    }
+    let unknown = harness.run("show", "sub_nothing-1")
+    #expect(unknown.code == .notFound)
+    #expect(unknown.notes.contains("receiptctl events list --since 1d"))
+  }
+
   @Test func contextsAreListedAndShown() throws {
     let harness = try OperatorHarness()
     // {"stripe_price_id":"price_1"}

@@ -37,7 +37,8 @@ private struct EventGroup {
 
 extension StoreReader {
   static let eventColumns = """
-    SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.row_id
+    SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.row_id,
+      p.object_id
     FROM events e LEFT JOIN purchases p ON p.row_id = e.purchase_row
     """
 
@@ -216,7 +217,7 @@ extension StoreReader {
       processor: try row.text(2),
       type: try row.text(3),
       outcome: try row.text(4), receivedAt: Timestamp(unixMilliseconds: row.integer(5)),
-      receiptID: try row.optionalText(6))
+      receiptID: try row.optionalText(6), objectID: try row.optionalText(8))
   }
 
   /// The events with this id (one per app that received it), each with its raw bytes.
@@ -230,12 +231,8 @@ extension StoreReader {
 
   /// The same without the bytes, which may be unreadable.
   public func summaries(ofEvent id: EventID) throws(StoreFault) -> [EventSummary] {
-    try connection.prepare(
-      """
-      SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.row_id
-      FROM events e LEFT JOIN purchases p ON p.row_id = e.purchase_row WHERE e.event_id = ?1 ORDER BY e.row_id
-      """
-    ).all([.text(id)], Self.eventSummary)
+    try connection.prepare("\(Self.eventColumns) WHERE e.event_id = ?1 ORDER BY e.row_id")
+      .all([.text(id)], Self.eventSummary)
   }
 }
 

@@ -84,6 +84,8 @@ public struct EventSummary: Sendable, Equatable {
   public var receivedAt: Timestamp
   /// The receipt of its purchase.
   public var receiptID: ReceiptID?
+  /// Its purchase; nil if it is about none.
+  public var objectID: ObjectID?
 }
 
 /// A purchase with its receipt, attempts, events, captures and planned lookup.

@@ -48,7 +48,9 @@ struct FindPage {
         let why = FoundText.nothing(query, found, isFiltered: false)
         Tag.p(.class("empty")) {
           PageParts.untrusted(query.text)
-          ": \(why)."
+          ": \(why). Try another id of the purchase, or see the "
+          Tag.a(.href(Link("events"))) { "latest events" }
+          "."
         }
       } else {
         help
