@@ -1,5 +1,6 @@
 import Domain
 import Formats
+import SQLiteStore
 import Store
 import Terminal
 import Testing
@@ -110,6 +111,40 @@ import Testing
     #expect(details.contains("\"price_before\":\"price_1\",\"price\":\"price_2\",\"user_replaced\":true"))
     #expect(!details.contains("zed"))
     #expect(!details.contains("jdo-1"))
+  }
+
+  @Test(
+    "Completing or correcting one receipt waits for its outcome, if asked", .fileOnly,
+    arguments: [Delivery.Decision.delivered(importID: nil), .failed(.status(422))])
+  func waitsForOne(decision: Delivery.Decision) throws {
+    let harness = try OperatorHarness()
+    let (failed, sent) = (try harness.purchase("sub_1"), try harness.purchase("sub_2"))
+    try harness.fail(failed)
+    try harness.deliver(sent)
+    let (path, clock) = (harness.databasePath, harness.clock)
+    for words in [
+      ["complete", failed, "--price", "price_2", "--force"],
+      ["correct", sent, "--price", "price_2", "--why", "w", "--yes"],
+    ] {
+      let ran = harness.run(
+        arguments: ["receipts"] + words + ["--wait"],
+        pause: { _ in
+          var filter = ReceiptFilter()
+          filter.state = .pending
+          guard let writer = try? StoreWriter(path: path, role: .guest, rules: [:]),
+            let id = try? StoreReader(path: path).receipts(filter, limit: 1).first?.receipt?.id
+          else { return }
+          _ = try? writer.apply(
+            RecordAttempt(of: id, app: "ios", report: AttemptReport(at: clock.now), decision: decision),
+            now: clock.now)
+        })
+      let isSent = decision == .delivered(importID: nil)
+      #expect(ran.code == (isSent ? .done : .partly))
+      #expect(ran.out.contains("due now."))
+      #expect(ran.notes.contains(isSent ? " is delivered." : " is failed (http_422)."))
+    }
+    let stopped = harness.run("receipts", "complete", failed, "--price", "price_3", "--force", "--wait")
+    #expect(stopped.code == (decision == .delivered(importID: nil) ? .refused : .tryAgain))
   }
 
   @Test func aDeliveredReceiptIsCorrectedByASecondOne() throws {

@@ -72,8 +72,8 @@ enum ReceiptComplete {
     guard ReceiptsCommands.givenFilters(session).isEmpty else {
       throw session.usage("name receipts by id, or choose them with filters, not both")
     }
-    for name in ["rate", "wait"] where session.command.options.contains(name) {
-      throw session.usage("--\(name) is for several receipts")
+    guard !session.command.options.contains("rate") else {
+      throw session.usage("--rate is for several receipts")
     }
   }
 
@@ -160,12 +160,7 @@ enum ReceiptComplete {
     let audited = Audited(command) { $0 == .done ? entry : nil }
     let outcome = try writer.apply(audited, now: session.moment)
     guard outcome == .done else { throw Self.refused(id, outcome) }
-    session.wakeDaemon(configuration)
-    if session.isJSON, let completed = try reader.receipt(id: id) {
-      session.output.json(ReceiptResource.list.object(of: completed))
-    } else {
-      session.output.line("\(shown) is complete and due now.")
-    }
-    return .done
+    return try ReceiptFollow.conclude(
+      id, "\(shown) is complete and due now.", session, configuration, reader)
   }
 }

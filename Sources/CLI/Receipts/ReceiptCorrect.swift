@@ -72,13 +72,9 @@ enum ReceiptCorrect {
     guard outcome == .done, let made = try reader.receipt(id: id)?.receipt?.correctedBy else {
       throw refused(record, outcome)
     }
-    session.wakeDaemon(configuration)
-    if session.isJSON, let correction = try reader.receipt(id: made) {
-      session.output.json(ReceiptResource.list.object(of: correction))
-    } else {
-      session.output.line("\(DisplayText.clean(made.text)) corrects \(shown), and is due now.")
-    }
-    return .done
+    return try ReceiptFollow.conclude(
+      made, "\(DisplayText.clean(made.text)) corrects \(shown), and is due now.", session, configuration,
+      reader)
   }
 
   /// Names the correction that exists already.
