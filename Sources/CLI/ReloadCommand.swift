@@ -31,6 +31,7 @@ enum ReloadCommand {
         OptionSpec(
           "process", placeholder: "PID",
           help: "Refuse unless this process serves the database; for the systemd unit ($MAINPID)"),
+        CommandTable.why,
       ],
       examples: [
         ExampleSpec("receiptctl reload", "After changing the configuration, or a file: secret"),
@@ -46,8 +47,9 @@ enum ReloadCommand {
   private static func run(_ session: Session) throws -> ExitCode {
     let named = session.command.options["database"]
     let expected = try session.command.integer("process", in: 1...Int(Int32.max)).map(Int32.init)
+    let why = try session.why()
     guard let path = try named ?? database(session).filePath, !path.contains("://") else {
-      return try reloadInstance(expected, session)
+      return try reloadInstance(expected, why, session)
     }
     let daemon = session.daemon(path: path)
     if daemon != nil, daemon?.process == nil { throw isElsewhere }
@@ -64,7 +66,7 @@ enum ReloadCommand {
       // In this order: if the process answered and then ended, the answer still counts.
       let isAlive = session.daemon(path: path) == daemon
       if let report = try answer(reader, unlike: before, askedAt: asked) {
-        record(report, .file(path), session)
+        record(report, .file(path), why, session)
         return show(report, process, session)
       }
       guard isAlive else {
@@ -87,9 +89,12 @@ enum ReloadCommand {
   /// Records in the audit who asked for a reload, and what it changed. A reload has happened, whether this
   /// can be stored or not.
   /// - Parameter report: nil if another place has the result.
-  private static func record(_ report: ReloadReport?, _ place: DatabasePlace, _ session: Session) {
+  private static func record(
+    _ report: ReloadReport?, _ place: DatabasePlace, _ why: String?, _ session: Session
+  ) {
     func list(_ keys: [String]) -> JSONValue { keys.isEmpty ? .null : .array(keys.map(JSONValue.string)) }
     let entry = session.auditEntry(
+      reason: why,
       details: [
         "result": .string(report.map { $0.isRefused ? "refused" : "applied" } ?? "asked"),
         "generation": .optional(report?.generation), "changed": list(report?.changed ?? []),
@@ -105,7 +110,9 @@ enum ReloadCommand {
 
   /// Several instances may use a database of a server, on other machines, and one does not know of the
   /// others: only a process of this machine can be asked to reload.
-  private static func reloadInstance(_ process: Int32?, _ session: Session) throws -> ExitCode {
+  private static func reloadInstance(
+    _ process: Int32?, _ why: String?, _ session: Session
+  ) throws -> ExitCode {
     guard let process else {
       throw OperatorFault(
         .unavailable,
@@ -119,7 +126,7 @@ enum ReloadCommand {
       throw OperatorFault(.unavailable, "process \(process) is not a receiptd; nothing was reloaded")
     }
     try signal(process)
-    if let place = try? database(session) { record(nil, place, session) }
+    if let place = try? database(session) { record(nil, place, why, session) }
     session.output.line("receiptd (process \(process)) was asked to reload; its log has the result.")
     return .done
   }

@@ -30,8 +30,9 @@ import Testing
     relay.configuration = relay.configuration.merging(fromFile)
     try Relay.$logPath.withValue(relay.logPath) {
       try relay.start(environment: ["RECEIPT_RELAY_TEST_KEY": Secrets.apiKey])
-      let idle = try reload(relay)
+      let idle = try reload(relay, "--why", "a new key")
       #expect(idle.code == 0)
+      #expect(try relay.receiptctl("audit", "list", "--what", "reload").output.contains("a new key"))
       #expect(idle.report?["changed"] == [])
       #expect(idle.report?["generation"] == 2)
       #expect(idle.report?["kept_secrets"] == ["apps.shop.purchasely.api_key (env:RECEIPT_RELAY_TEST_KEY)"])
