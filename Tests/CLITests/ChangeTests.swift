@@ -3,6 +3,7 @@ import Formats
 import SQLiteStore
 import Store
 import Terminal
+import TestSupport
 import Testing
 
 @Suite(.everyPlace) struct ChangeTests {

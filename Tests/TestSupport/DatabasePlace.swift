@@ -10,8 +10,8 @@ public enum DatabasePlace: Sendable {
   @TaskLocal public static var current = DatabasePlace.file
 
   /// Under a sanitizer only a file: what differs has its own tests.
-  private static let all: [DatabasePlace] =
-    PostgresServer.isExpected && !Sanitizer.isOn ? [.file, .server] : [.file]
+  public static let hasServer = PostgresServer.isExpected && !Sanitizer.isOn
+  private static let all: [DatabasePlace] = hasServer ? [.file, .server] : [.file]
 
   /// Runs a test once for each place.
   public static func forEach(_ test: @concurrent @Sendable () async throws -> Void) async throws {

@@ -1,6 +1,7 @@
 // Every command of the runbook, with the real programs, in the situation of its section.
 
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite("The runbook", .withDaemonLog)
@@ -28,6 +29,23 @@ struct RunbookTests {
     "Its commands have the effects and outputs that it shows",
     arguments: Runbook.titles.filter { ![Incident.fullDisk.rawValue, certificate].contains($0) })
   func section(title: String) throws { try Self.run(title) }
+
+  /// About a database's file, or with a server in each case.
+  private static let ofOneEngine: Set<String> = [
+    certificate, "Move to another machine", "Remove a relay", "The PostgreSQL database cannot be reached",
+    "The PostgreSQL database cannot be used", "The database is damaged, and there is no backup",
+    "The last backup is too old", "Upgrade, and roll back", "Which relay delivers an app",
+  ]
+
+  @Test(
+    "Its commands have the same effects and outputs on PostgreSQL",
+    .enabled(if: DatabasePlace.hasServer && !Runbook.isRecording, "needs a server"),
+    arguments: Runbook.titles.filter { title in
+      !ofOneEngine.contains(title) && !(Incident(rawValue: title)?.isOfFile ?? false)
+    })
+  func sectionOnServer(title: String) throws {
+    try DatabasePlace.$current.withValue(.server) { try Self.run(title) }
+  }
 
   @Test(
     "The commands of a full disk have the effects and outputs that it shows",

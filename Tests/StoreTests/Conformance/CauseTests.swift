@@ -84,7 +84,7 @@ struct CauseTests {
     let jobs = try Self.store()
     let group = try #require(try jobs.store.reader.failures(limit: 10).first { $0.cause == "connect_failed" })
     let made = try #require(group.newest)
-    func trend(_ hours: Int) throws -> [Int64] {
+    func trend(_ hours: Int64) throws -> [Int64] {
       try jobs.store.reader.trend(of: group, now: made + .hours(hours))
     }
     let none = [Int64](repeating: 0, count: 23)
