@@ -2,6 +2,7 @@
 // without an import id.
 
 import Domain
+import Formats
 import Store
 import TestSupport
 import Testing
