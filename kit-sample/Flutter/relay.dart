@@ -314,9 +314,11 @@ class Checkouts {
     }
     final state = body['state'];
     if (status != 200 || state is! String) throw http.ClientException('The relay answered $status.', url);
+    // An older relay does not send `paid`: a customer who paid must not read that nothing was bought.
+    final paid = body['paid'] ?? const ['paid', 'failed'].contains(state);
     final result = state == 'delivered'
         ? CheckoutProgress.processed
-        : body['paid'] == true
+        : paid == true
             ? CheckoutProgress.processing
             : state == 'expired'
                 ? CheckoutProgress.expired

@@ -20,6 +20,9 @@ export function makeContextId(now) {
 export const isClaimToken = text => /^clm_[0-9A-HJKMNP-TV-Z]{26}$/.test(text);
 /** Visible ASCII without a slash: one segment of a path everywhere. */
 export const isOrderToken = text => /^(?!\.{1,2}$)[!-.0-~]{1,255}$/.test(text || '');
+/** Of a URL: not empty, without control characters. */
+export const isIdentifier = text => /^[^\0-\x1f\x7f-\x9f]{1,255}$/.test(text || '');
+export const isUserId = text => isIdentifier(text) && !['.', '..'].includes(text);
 export const isContextId = text => /^ctx_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text);
 
 /** JSON in base64, the standard alphabet, padded. */

@@ -1,12 +1,14 @@
 // Which links lead where. `URL` of React Native does not parse, so this code reads the text.
 
-import {isClaimToken, isContextId, isOrderToken} from './context.js';
+import {isClaimToken, isContextId, isIdentifier, isOrderToken} from './context.js';
 
-/** The parts of a URL as written (RFC 3986, appendix B); scheme and host in lower case. */
+/** The parts of a URL as written (RFC 3986, appendix B); scheme and host in lower case, the host without https' port. */
 function parts(url) {
   const match = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?/.exec(url || '');
-  const [, scheme = '', authority = '', path, query = ''] = match;
-  return {scheme: scheme.toLowerCase(), host: authority.toLowerCase(), path, query};
+  const [, written = '', authority = '', path, query = ''] = match;
+  const scheme = written.toLowerCase();
+  const host = authority.toLowerCase();
+  return {scheme, authority, host: scheme === 'https' ? host.replace(/:443$/, '') : host, path, query};
 }
 
 /** The decoded text; null for broken escapes. */
@@ -19,8 +21,17 @@ function decoded(text) {
 }
 
 function value(query, name) {
-  const field = query.split('&').find(part => part.split('=')[0] === name);
-  return field === undefined ? undefined : decoded(field.slice(name.length + 1));
+  const field = query.split('&').find(part => decoded(part.split('=')[0]) === name);
+  return field === undefined ? undefined : decoded(field.replace(/^[^=]*=?/, ''));
+}
+
+/** A checkout page with a context's id; null if it is no web page, or has an id already. */
+export function checkoutPage(page, id) {
+  const {scheme, host, query} = parts(page);
+  if (scheme !== 'https' || !host || value(query, 'client_reference_id') !== undefined) return null;
+  const [, address, fragment] = /^([^#]*)(.*)$/.exec(page);
+  const separator = !address.includes('?') ? '?' : /[?&]$/.test(address) ? '' : '&';
+  return `${address}${separator}client_reference_id=${id}${fragment}`;
 }
 
 /**
@@ -31,24 +42,25 @@ function value(query, name) {
  */
 export function readLink(url, {host, app, scheme, browserHost}) {
   const link = parts(url);
-  if (link.scheme === scheme && link.host === 'web_checkout' && ['', '/'].includes(link.path)) {
+  if (link.scheme === scheme && decoded(link.authority) === 'web_checkout' && ['', '/'].includes(link.path)) {
     const plan = value(link.query, 'plan_id');
-    return plan ? {plan} : null;
+    return isIdentifier(plan) ? {plan} : null;
   }
   const isOwn = link.host === host && ['https', scheme].includes(link.scheme);
-  if (isOwn && link.path === `/v1/${app}/return`) {
-    const id = value(link.query, 'context_id');
-    const orderToken = value(link.query, 'orderToken');
-    const isToken = orderToken === undefined || isOrderToken(orderToken);
-    const order = orderToken === undefined ? {} : {orderToken};
-    if (isToken && (id === undefined || isContextId(id))) return {checkout: id === undefined ? null : id, ...order};
+  const path = link.path.replace(/\/$/, '');
+  if (isOwn && path === `/v1/${app}/return`) {
+    const [id, session, orderToken] = ['context_id', 'session_id', 'orderToken'].map(name => value(link.query, name));
+    const isValid = (text, check) => text === undefined || check(text);
+    if (isValid(id, isContextId) && isValid(session, isIdentifier) && isValid(orderToken, isOrderToken)) {
+      return {checkout: id === undefined ? null : id, ...(orderToken === undefined ? {} : {orderToken})};
+    }
   }
   const claims = `/v1/${app}/claim/`;
-  const token = link.path.slice(claims.length);
-  if (isOwn && link.path.startsWith(claims) && isClaimToken(token)) return {claim: token};
+  const token = path.slice(claims.length);
+  if (isOwn && path.startsWith(claims) && isClaimToken(token)) return {claim: token};
   if (!['https', 'http'].includes(link.scheme)) return null;
   // Android gives a link of the app's own host to the app again, for ever. The other name of the host is not the app's.
-  if (link.host === host) return {page: `https://${browserHost}${url.slice(url.indexOf('//') + 2 + host.length)}`};
+  if (link.host === host) return {page: `https://${browserHost}${url.slice(url.indexOf('//') + 2 + link.authority.length)}`};
   return link.host.replace(/^.*@|:\d*$/g, '') === host ? null : {page: url};
 }
 
@@ -61,7 +73,7 @@ export function readLink(url, {host, app, scheme, browserHost}) {
 export function storefrontPage(url, hosts) {
   const {scheme, host, path} = parts(url);
   const names = hosts.map(name => name.toLowerCase());
-  if (scheme !== 'https' || !(names.includes(host) || names.includes(host.replace(/:443$/, '')))) return null;
+  if (scheme !== 'https' || !names.includes(host)) return null;
   const all = path.replace(/^\//, '').replace(/\/$/, '').split('/').map(decoded);
   const isEmpty = all.length === 1 && all[0] === '';
   // eslint-disable-next-line no-control-regex

@@ -1,12 +1,13 @@
 // The relay, and the checkouts that are not over, in the order in which they began.
 
-import {makeContextId, plyContext} from './context.js';
+import {isUserId, makeContextId, plyContext} from './context.js';
+import {checkoutPage} from './links.js';
 
 const secondsMax = 86400;
 const day = secondsMax * 1000;
 
 /** Whether the relay itself sent a problem, not a captive portal, a firewall or a proxy; of this type if one is given. */
-const isProblem = (body, type = '') => `${(body && body.type) || ''}`.startsWith(`urn:receiptd:problem:${type}`);
+const isProblem = ({type}, name = '.+') => new RegExp(`^urn:receiptd:problem:${name}$`).test(type);
 const isPosted = ({status, body}) => (status === 200 || status === 201) && typeof body.context_id === 'string';
 const nextAt = ({retryAfter}) => Date.now() + 1000 * Math.min(secondsMax, Math.max(30, retryAfter));
 // A new token or another configuration may end a refusal. A clock alone, which may be wrong, drops nothing.
@@ -125,9 +126,10 @@ export class Checkouts {
    */
   async begin(context, userId) {
     await this.#change(list => list); // Reads the clock's difference.
-    const page = this.pages[context.stripe_price_id];
+    if (!isUserId(userId)) throw new Error('No relay accepts this user id.');
     const now = Date.now();
     const id = makeContextId(now + this.#clockOffset);
+    const page = checkoutPage(this.pages[context.stripe_price_id], id);
     const checkout = {id, userId, plyContext: plyContext(context), begunAt: now};
     await this.#change(list => [...list, checkout]);
     try {
@@ -141,7 +143,7 @@ export class Checkouts {
     } catch (failure) {
       // No answer: the context stays in the list.
     }
-    if (page) return `${page}${page.includes('?') ? '&' : '?'}client_reference_id=${id}`;
+    if (page) return page;
     await this.discard(id);
     throw new Error('There is no checkout page.');
   }
@@ -210,10 +212,14 @@ export class Checkouts {
       await this.discard(id);
       return 'unknown';
     }
-    if (status !== 200 || !body.state) throw new Error(`The relay answered ${status}.`);
-    const isOver = ['failed', 'cancelled'].includes(body.state);
-    const unpaid = body.state === 'expired' ? 'late' : isOver ? 'notPaid' : 'pending';
-    const result = body.state === 'delivered' ? 'processed' : body.paid ? 'processing' : unpaid;
+    const {state} = body;
+    // An older relay does not send `paid`: a customer who paid must not read that nothing was bought.
+    const paid = body.paid ?? ['paid', 'failed'].includes(state);
+    if (status !== 200 || typeof state !== 'string' || typeof paid !== 'boolean') {
+      throw new Error(`The relay answered ${status}.`);
+    }
+    const unpaid = {expired: 'late', failed: 'notPaid', cancelled: 'notPaid'}[state] || 'pending';
+    const result = state === 'delivered' ? 'processed' : paid ? 'processing' : unpaid;
     if (result === 'notPaid') await this.discard(id);
     else await this.#replace(id, {isExpired: result === 'late'});
     return result;

@@ -6,9 +6,13 @@ import {readFileSync} from 'node:fs';
 import test from 'node:test';
 import {fileURLToPath} from 'node:url';
 import {isContextId, makeContextId, plyContext} from './context.js';
-import {readLink, storefrontPage} from './links.js';
+import {checkoutPage, readLink, storefrontPage} from './links.js';
 import {CheckoutSession, isNewLink} from './session.js';
 
+const here = fileURLToPath(new URL('.', import.meta.url));
+const read = path => readFileSync(here + path, 'utf8');
+// What all kits answer; the kits for iOS and Android are tested with the same.
+const [links, relay] = ['links', 'relay'].map(name => JSON.parse(read(`../../Tests/KitTables/${name}.json`)));
 const place = {host: 'pay.example.com', browserHost: 'back.pay.example.com', app: 'ios', scheme: 'exampleapp'};
 
 class Storage {
@@ -135,40 +139,86 @@ test('a purchase without an account is added after the sign-in, if the customer 
   assert.equal(next.session.claim, 'none');
 });
 
-test('each refusal of a claim is shown', async () => {
-  for (const [type, status, claim] of [
-    ['claimed-by-another-user', 409, 'otherUser'], ['claim-gone', 410, 'expired'], ['unknown-claim', 404, 'unknown'],
-  ]) {
-    const answer = () => Response.json({type: `urn:receiptd:problem:${type}`}, {status});
-    const {session: made} = session({claimed: answer});
+/** The answer of a table's row; without a status there is no network. */
+function answerOf({status, problem, body}) {
+  if (!status) throw new TypeError('no network');
+  return problem ? Response.json({type: `urn:receiptd:problem:${problem}`}, {status}) : new Response(body, {status});
+}
+
+test('each answer to a claim is shown, and the link is kept until the relay has decided', async () => {
+  const names = {claimed: 'added', replay: 'added', retryLater: 'later', undefined: 'later'};
+  for (const row of relay.claims) {
+    const {session: made, storage} = session({claimed: () => answerOf(row)});
     made.open('exampleapp://pay.example.com/v1/ios/claim/clm_01HXZ4T9V8KQ2M3N4P5R6S7T8V');
     await made.addPurchase();
-    assert.equal(made.claim, claim);
+    const claim = names[row.result] || row.result;
+    assert.equal(made.claim, claim, JSON.stringify(row));
+    assert.equal(Boolean(storage.items.get('claim')), claim === 'later', JSON.stringify(row));
     await made.declinePurchase();
     assert.equal(made.claim, 'none');
   }
 });
 
+test('each state has its progress, and an answer without a state has none', async () => {
+  const {session: made} = session({});
+  const progress = answer => {
+    globalThis.fetch = async () => answer;
+    return made.checkouts.progress('ctx_x');
+  };
+  for (const {state, paid, progress: expected} of relay.status) {
+    const result = expected === 'unpaid' ? (state === 'expired' ? 'late' : 'notPaid') : expected;
+    assert.equal(await progress(Response.json({context_id: 'ctx_x', state, paid})), result, `${state} ${paid}`);
+  }
+  for (const body of relay.notStatus) await assert.rejects(progress(new Response(body)), body);
+});
+
+test('a refused post ends, any other is repeated, and the customer may still pay', async () => {
+  for (const row of relay.posts) {
+    const storage = new Storage();
+    const {checkouts} = session({storage, post: false}).session;
+    globalThis.fetch = async () => answerOf({...row, days: 0});
+    await checkouts.begin({stripe_price_id: 'price_1'}, 'jdo-1');
+    const [checkout] = JSON.parse(storage.items.get('checkouts'));
+    assert.ok(checkout.plyContext, `the first answer drops nothing: ${JSON.stringify(row)}`);
+    // The next process, when the post is due.
+    const begunAt = checkout.begunAt - (row.days || 0) * 86400e3;
+    storage.items.set('checkouts', JSON.stringify([{...checkout, begunAt, nextAt: 0}]));
+    const next = session({storage}).session.checkouts;
+    globalThis.fetch = async () => answerOf(row);
+    await next.postPending();
+    const [after] = JSON.parse(storage.items.get('checkouts'));
+    assert.equal(after.plyContext ? 'kept' : 'dropped', row.after, JSON.stringify(row));
+    assert.deepEqual(await next.ids('jdo-1'), [checkout.id]);
+  }
+});
+
+test('a user is one segment of the path, and one that is none begins nothing', async () => {
+  for (const {id, segment} of relay.users) {
+    const {session: made, requests, opened} = session({userId: id});
+    await made.buy('price_1');
+    assert.equal(made.state, segment ? 'inBrowser' : 'notOpened', id);
+    assert.deepEqual(requests, segment ? [`https://pay.example.com/v1/ios/users/${segment}/checkout`] : []);
+    assert.equal(opened.length, requests.length);
+  }
+  for (const {id, isValid} of relay.contextIds) assert.equal(isContextId(id), isValid, id);
+});
+
 test('links', () => {
-  const id = 'ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD';
+  for (const {url, plan, claim, return: back} of links.links) {
+    const found = readLink(url, {...place, app: 'shop'});
+    const {context_id: checkout = null, orderToken} = back || {};
+    const expected = plan ? {plan} : claim ? {claim} : back ? {checkout, ...(orderToken && {orderToken})} : null;
+    // Any other page opens in the browser.
+    assert.deepEqual(found && 'page' in found ? null : found, expected, url);
+  }
   for (const [url, expected] of [
-    ['exampleapp://web_checkout/?plan_id=price_1', {plan: 'price_1'}],
-    ['ExampleApp://web_checkout?plan_id=a%20b', {plan: 'a b'}],
-    ['exampleapp://web_checkout/', null],
-    [`https://pay.example.com/v1/ios/return?context_id=${id}`, {checkout: id}],
-    [`exampleapp://pay.example.com/v1/ios/return?context_id=${id}#x`, {checkout: id}],
-    ['https://pay.example.com/v1/ios/return', {checkout: null}],
-    ['https://pay.example.com/v1/ios/return?status=SUCCESS&orderToken=005.2fkv5o', {checkout: null, orderToken: '005.2fkv5o'}],
-    [`https://pay.example.com/v1/ios/return?orderToken=t&context_id=${id}`, {checkout: id, orderToken: 't'}],
-    ['exampleapp://pay.example.com/v1/ios/return?orderToken=', null], ['exampleapp://pay.example.com/v1/ios/return?orderToken=a%2Fb', null],
-    ['exampleapp://pay.example.com/v1/ios/return?orderToken=..', null], ['exampleapp://pay.example.com/v1/ios/return?orderToken=%', null],
     // A page that no route knows opens in the browser, by a name that does not open the app again.
     ['https://pay.example.com/v1/ios/return?context_id=ctx_x', {page: 'https://back.pay.example.com/v1/ios/return?context_id=ctx_x'}],
-    ['https://Pay.Example.com/plans', {page: 'https://back.pay.example.com/plans'}],
+    ['https://Pay.Example.com:443/plans', {page: 'https://back.pay.example.com/plans'}],
     ['https://www.example.com/', {page: 'https://www.example.com/'}],
-    ['https://me@pay.example.com/', null], ['https://pay.example.com:443/', null],
-    ['javascript:alert(1)', null], ['intent://x#Intent;end', null], ['exampleapp://settings', null], ['', null], [null, null],
+    ['https://me@pay.example.com/', null], ['https://pay.example.com:8443/', null], ['', null], [null, null],
   ]) assert.deepEqual(readLink(url, place), expected, url);
+  for (const {url, opened} of links.pages) assert.equal(checkoutPage(url, 'ID'), opened ?? null, url);
 });
 
 test('a link that no route knows opens once, and nothing is asked', async () => {
@@ -188,27 +238,12 @@ test('the link that started the app is handled once', async () => {
 });
 
 test('pages of a storefront, by whole segments on the own hosts', () => {
-  for (const [path, route] of [
-    ['/cart', 'cart'], ['/cart/', 'cart'], ['/cart/c/xyz?key=2', 'cart'], ['/fr/cart', 'cart'], ['/en-CA/cart', 'cart'],
-    ['/checkout', 'checkout'], ['/checkouts/cn/a/information', 'checkout'], ['/de/checkouts/cn/a', 'checkout'],
-    ['/zh-Hant/checkout', 'checkout'], ['/12345/checkouts/a', 'checkout'], ['/checkouts/c/a/post_purchase', 'checkout'],
-    ['/checkouts/cn/a/Thank-You', 'browser'], ['/checkouts/cn/a/thank_you', 'browser'],
-    ['/12345/checkouts/a/express/callback', 'browser'], ['/checkouts/cn/a/thank-you-page', 'checkout'],
-    ['/products/cart-cover', 'browser'], ['/products/cart', 'browser'], ['/blogs/news/checkout-tips', 'browser'],
-    ['/admin/checkout', 'browser'], ['/12345/checkout', 'browser'], ['/cartoons', 'browser'], ['/a%2Fcheckout', 'browser'],
-    ['/CART', 'browser'], ['/pages/de/cart', 'browser'], ['/de/fr/cart', 'browser'], ['/?next=/cart', 'browser'],
-    ['', 'browser'], ['/', 'browser'], ['//checkout', undefined], ['/products/../checkout', undefined],
-    ['/checkout/%00', undefined], ['/checkout/%zz', undefined],
-  ]) assert.equal(storefrontPage(`https://shop.example${path}`, ['Shop.Example'])?.route, route, path);
-  for (const url of [
-    'https://evil.test/checkout', 'http://shop.example/checkout', 'https://shop.example@evil.test/checkout',
-    'https://me@shop.example/checkout', 'https://shop.example:8443/checkout', 'shop.example/checkout',
-  ]) assert.equal(storefrontPage(url, ['shop.example']), null, url);
-  assert.equal(storefrontPage('https://shop.example/thank_you', ['shop.example']).isConfirmationPage, true);
+  for (const {url, route, isConfirmation = false} of links.storefront) {
+    const expected = route ? {route, isConfirmationPage: isConfirmation} : null;
+    assert.deepEqual(storefrontPage(url, ['Shop.Example']), expected, url);
+  }
+  assert.equal(storefrontPage('https://shop.example/checkout/%zz', ['shop.example']), null);
 });
-
-const here = fileURLToPath(new URL('.', import.meta.url));
-const read = path => readFileSync(here + path, 'utf8');
 
 test('the package has the files that it imports, and the project’s version', async () => {
   const {files, version} = JSON.parse(read('package.json'));

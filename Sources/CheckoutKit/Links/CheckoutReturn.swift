@@ -38,7 +38,7 @@ public struct CheckoutReturn: Sendable, Hashable {
     else { return nil }
     let (contextID, sessionID) = (path.query[Self.contextField], path.query[Self.sessionField])
     let orderToken = path.query[Self.orderField]
-    guard contextID.map(Self.isContextID) != false, sessionID.map(Self.isSessionID) != false,
+    guard contextID.map(CheckoutID.isWellFormed) != false, sessionID.map(Self.isSessionID) != false,
       orderToken.map(AfterpayCheckout.isToken) != false
     else { return nil }
     self.init(app: app, contextID: contextID, sessionID: sessionID, orderToken: orderToken)
@@ -80,7 +80,4 @@ public struct CheckoutReturn: Sendable, Hashable {
 
   /// Up to 255 bytes, the relay's limit.
   private static func isSessionID(_ text: String) -> Bool { LinkText.isIdentifier(text, bytesMax: 255) }
-
-  /// `ctx_` and 26 characters of Crockford's base32, the form of the relay's ids.
-  static func isContextID(_ text: String) -> Bool { LinkText.isCrockford(text, prefix: "ctx_") }
 }

@@ -164,9 +164,9 @@ public final class CheckoutOutbox: Sendable {
   static func page(_ url: URL, of id: String) -> URL? {
     let name = "client_reference_id"
     let parts = URLParts(url)
-    guard ExternalLink(url) == .browser, !parts.fields.contains(where: { $0.name == name }) else {
-      return nil
-    }
+    guard parts.comparableScheme == "https", parts.authority.map(\.isEmpty) == false,
+      !parts.fields.contains(where: { LinkText.unescaped($0.name) == name })
+    else { return nil }
     let whole = url.absoluteString
     let address = whole.prefix { $0 != "#" }
     let separator = !address.contains("?") ? "?" : address.hasSuffix("?") || address.hasSuffix("&") ? "" : "&"

@@ -22,31 +22,14 @@ import Testing
     .answer(replay ? 200 : 201, #"{"status_url":"/v1/ios/receipts/1"\#(replay ? #","replay":true"# : "")}"#)
   }
 
-  @Test(
-    "A claim link is read as a universal link and under the app's scheme",
-    arguments: [
-      address, "exampleapp://pay.example.com/v1/ios/claim/\(token)",
-      "ExampleApp://PAY.example.com/v1/ios/claim/\(token)?utm=x#y", "\(address)/",
-    ])
-  func recognises(_ text: String) throws {
-    let link = try #require(try Self.link(text))
-    #expect(link.app == "ios")
-    #expect(link.token == Self.token)
-    #expect(link.path.url(host: "pay.example.com")?.absoluteString == Self.address)
+  @Test("A claim link is read as all kits read it", arguments: try KitTables.links().links)
+  func reads(_ row: KitTables.Link) throws {
+    let link = try Self.link(row.url)
+    #expect(link?.token == row.claim)
+    guard let link else { return }
+    #expect(link.app == "shop")
+    #expect(try Self.link(#require(link.path.url(host: "pay.example.com")).absoluteString) == link)
   }
-
-  @Test(
-    "Any other URL is not a claim link",
-    arguments: [
-      "https://evil.test/v1/ios/claim/\(token)", "http://pay.example.com/v1/ios/claim/\(token)",
-      "exampleapp://evil.test/v1/ios/claim/\(token)", "https://pay.example.com/v1/ios/claim",
-      "https://pay.example.com/v1/ios/claim/\(token)0", "https://pay.example.com/v1/ios/claim/\(token)/x",
-      "https://pay.example.com/v1/ios/claim/clm_01hxz4t9v8kq2m3n4p5r6s7t8v",
-      "https://pay.example.com/v1/ios/claim/ctx_01HXZ4T9V8KQ2M3N4P5R6S7T8V",
-      "https://pay.example.com/v1/IOS/claim/\(token)", "https://pay.example.com/v1/ios/return/\(token)",
-      "exampleapp://ply/redeem/\(token)",
-    ])
-  func refuses(_ text: String) throws { #expect(try Self.link(text) == nil) }
 
   @Test("A claim posts the token for the signed-in user, with the app's credential")
   func posts() async throws {
@@ -62,34 +45,21 @@ import Testing
   }
 
   @Test(
-    "Each answer of the relay has its result",
-    arguments: [
-      (accepted(), ClaimResult.claimed), (accepted(replay: true), .replay),
-      (OutboxBed.problem(409, "claimed-by-another-user"), .otherUser),
-      (OutboxBed.problem(410, "claim-gone"), .expired), (OutboxBed.problem(404, "unknown-claim"), .unknown),
-      (OutboxBed.problem(429, "too-many-claims"), .retryLater), (.answer(503), .retryLater),
-      (.answer(502, "a proxy"), .retryLater), (ScriptedTransport.offline, .retryLater),
-    ])
-  func results(_ step: ScriptedTransport.Step, _ result: ClaimResult) async throws {
-    let relay = try Example.client(ScriptedTransport(step), retries: .none)
-    let link = try #require(try Self.link())
-    #expect(try await relay.claim(link, userID: "jdo-1") == result)
-    #expect(result.isFinal == (result != .retryLater))
-  }
-
-  @Test(
-    "What does not come from the relay, and a refused key, decides nothing",
-    arguments: [
-      .answer(200, "<html>Log in to the hotel's network</html>"), .answer(404, "not found"),
-      .answer(410, "gone"), .answer(409, "conflict"), OutboxBed.problem(401, "unauthorized"),
-      OutboxBed.problem(404, "not-found"), OutboxBed.problem(422, "placeholder-user"),
-    ] as [ScriptedTransport.Step])
-  func undecided(_ step: ScriptedTransport.Step) async throws {
-    let bed = try OutboxBed([step])
+    "Each answer of the relay has its result; what does not come from it, and a refused key, decides nothing",
+    arguments: try KitTables.relay().claims)
+  func results(_ row: KitTables.Claim) async throws {
+    let bed = try OutboxBed([row.answer.step])
     let link = try #require(try Self.link())
     bed.outbox.keep(link)
-    await #expect(throws: RelayError.self) { try await bed.outbox.claim(link, userID: "jdo-1") }
-    #expect(bed.outbox.keptClaim == link)
+    do throws(RelayError) {
+      let result = try await bed.outbox.claim(link, userID: "jdo-1")
+      #expect(result.rawValue == row.result)
+      #expect(result.isFinal == (result != .retryLater))
+      #expect(bed.outbox.keptClaim == (result.isFinal ? nil : link))
+    } catch {
+      #expect(row.result == nil, "\(error)")
+      #expect(bed.outbox.keptClaim == link)
+    }
   }
 
   @Test("The link is kept across launches until the relay has decided; the latest one counts")

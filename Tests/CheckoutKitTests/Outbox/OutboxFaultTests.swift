@@ -77,17 +77,9 @@ import Testing
     #expect(bed.transport.sent.isEmpty)
   }
 
-  @Test(
-    "A page gets the id once, wherever its query ends",
-    arguments: [
-      ("https://a.example/p", "https://a.example/p?client_reference_id=ID"),
-      ("https://a.example/p?", "https://a.example/p?client_reference_id=ID"),
-      ("https://a.example/p?x=1&", "https://a.example/p?x=1&client_reference_id=ID"),
-      ("https://a.example/p?x=1#top", "https://a.example/p?x=1&client_reference_id=ID#top"),
-      ("https://a.example/p?client_reference_id=u1", nil), ("exampleapp://pay", nil),
-    ])
-  func pages(_ page: String, _ expected: String?) throws {
-    #expect(CheckoutOutbox.page(try url(page), of: "ID")?.absoluteString == expected)
+  @Test("A page gets the id once, wherever its query ends", arguments: try KitTables.links().pages)
+  func pages(_ row: KitTables.Page) throws {
+    #expect(CheckoutOutbox.page(try url(row.url), of: "ID")?.absoluteString == row.opened)
   }
 
   @Test("The first attempt has five seconds, and the others have thirty")

@@ -85,33 +85,21 @@ import Testing
   }
 
   @Test(
-    "What can be corrected is kept, and what the relay will refuse again is dropped",
-    arguments: [
-      (408, true), (429, true), (500, true), (503, true), (301, true), (401, true), (403, true), (404, true),
-      (400, false), (405, false), (409, false), (413, false), (415, false), (422, false),
-    ])
-  func refusals(_ status: Int, _ isKept: Bool) async throws {
-    let bed = try OutboxBed()
-    let checkout = try await bed.begin()
-    bed.transport.add(OutboxBed.problem(status, "some-problem"))
-    #expect(await bed.outbox.flush() == (isKept ? 1 : 0))
-    #expect(try bed.stored() == (isKept ? [checkout.contextID] : []))
-    let expected = "\(isKept ? "delayed" : "refused") \(checkout.contextID)"
-    #expect(bed.outcomes.withLock(\.self).map(\.summary) == ["delayed \(checkout.contextID)", expected])
-  }
-
-  @Test(
-    "A proxy or a captive portal that answers in the relay's place refuses nothing",
-    arguments: [200, 201, 400, 405, 407, 409, 411, 413, 415, 421, 422, 451, 511])
-  func strangers(_ status: Int) async throws {
-    let bed = try OutboxBed([.answer(status, "<html>")])
+    "A refusal of the relay ends a post; what can be corrected, or comes from another, does not",
+    arguments: try KitTables.relay().posts)
+  func refusals(_ row: KitTables.Post) async throws {
+    let clock = DatedClock()
+    let bed = try OutboxBed([row.answer.step], clock: clock)
     let ids = [try await bed.begin().contextID, try await bed.begin().contextID].sorted()
-    let foreign = #"{"type":"https://proxy.example.com/blocked","status":400}"#
-    bed.transport.add(
-      .answer(status, foreign, headers: ["Content-Type": "application/problem+json"]))
-    #expect(await bed.outbox.flush() == 2)
-    #expect(try bed.stored() == ids)
-    #expect(bed.transport.sent.count == 3, "what stands before the relay stands before every post")
+    #expect(try bed.stored() == ids, "the first answer drops nothing")
+    clock.pass(TimeInterval(row.days * 86_400))
+    try bed.relaunch()
+    bed.transport.add(row.answer.step, row.answer.step)
+    #expect(await bed.outbox.flush() == (row.isKept ? 2 : 0))
+    #expect(try bed.stored() == (row.isKept ? ids : []))
+    let ends = bed.outcomes.withLock(\.self).map { $0.summary.prefix { $0 != " " } }
+    let last = row.isKept ? "delayed" : row.days == 0 || row.answer.status == 422 ? "refused" : "expired"
+    #expect(ends.last == last[...])
   }
 
   @Test("A relay that refuses the time in the id gets the context without it")

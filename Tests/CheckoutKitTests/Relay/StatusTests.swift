@@ -36,25 +36,19 @@ import Testing
 
   @Test(
     "PL25: a checkout is pending, processing, processed or unpaid; one that was paid is never unpaid",
-    arguments: [
-      ("open", false, .pending), ("paid", true, .processing), ("delivered", true, .processed),
-      ("delivered", false, .processed), ("failed", true, .processing), ("failed", false, .unpaid),
-      ("cancelled", true, .processing), ("cancelled", false, .unpaid), ("expired", false, .unpaid),
-      ("something-new", true, .processing), ("something-new", false, .pending),
-      // A relay that does not send `paid`.
-      ("open", nil, .pending), ("paid", nil, .processing), ("delivered", nil, .processed),
-      ("failed", nil, .processing), ("cancelled", nil, .unpaid), ("expired", nil, .unpaid),
-      ("something-new", nil, .pending),
-    ] as [(String, Bool?, CheckoutStatus.Progress)])
-  func knowsProgress(_ state: String, _ paid: Bool?, _ progress: CheckoutStatus.Progress) async throws {
-    let answer = ScriptedTransport.Step.answer(200, Example.status(state, paid: paid))
+    arguments: try KitTables.relay().status)
+  func knowsProgress(_ row: KitTables.Status) async throws {
+    let answer = ScriptedTransport.Step.answer(200, Example.status(row.state, paid: row.paid))
     let status = try await Example.client(ScriptedTransport(answer)).status(of: Example.id)
-    #expect(status.progress == progress)
-    #expect(status.progress.isOver == [.processed, .unpaid].contains(progress))
-    #expect(paid == nil || status.isPaid == paid)
+    #expect(status.progress.rawValue == row.progress)
+    #expect(status.progress.isOver == [.processed, .unpaid].contains(status.progress))
+    #expect(row.paid == nil || status.isPaid == row.paid)
     let finals: [CheckoutStatus.State] = [.delivered, .failed, .cancelled, .expired]
     #expect(status.state.isFinal == finals.contains(status.state))
   }
+
+  @Test("An answer without a state is no status", arguments: try KitTables.relay().notStatus)
+  func refuses(_ body: String) { #expect(CheckoutStatus(body: Data(body.utf8)) == nil) }
 
   @Test("The current state is delivered at once, then each change, until the end")
   func follows() async throws {

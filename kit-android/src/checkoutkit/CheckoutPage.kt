@@ -6,13 +6,13 @@ package checkoutkit
 internal object CheckoutPage {
   private const val FIELD = "client_reference_id"
 
-  /** Adds the id to the page's query; null for an address that is not a web page. */
+  /** Adds the id to the page's query; null for an address that is not a web page, or has an id already. */
   fun with(page: String, id: String): String? {
     val parts = UrlParts(page)
     if (parts.comparableScheme != "https" || parts.authority == null || parts.authority == "") return null
-    val others = page.substringBefore('#').substringBefore('?')
-    val fields = (parts.query ?: "").split('&').filter { it != "" && it.substringBefore('=') != FIELD }
-    val fragment = parts.fragment?.let { "#$it" } ?: ""
-    return others + "?" + (fields + "$FIELD=${LinkText.escaped(id)}").joinToString("&") + fragment
+    if (parts.fields.any { LinkText.unescaped(it.name) == FIELD }) return null
+    val address = page.substringBefore('#')
+    val separator = if ('?' !in address) "?" else if (address.last() in "?&") "" else "&"
+    return "$address$separator$FIELD=${LinkText.escaped(id)}${page.drop(address.length)}"
   }
 }

@@ -24,7 +24,9 @@ object ContextId {
   }
 
   /** Whether it has the form of an id. The relay need not know it. */
-  @JvmStatic fun isWellFormed(text: String): Boolean = isCrockford(text, PREFIX)
+  @JvmStatic fun isWellFormed(text: String): Boolean =
+    // 48 bits in ten characters: the first has three.
+    isCrockford(text, PREFIX) && text[PREFIX.length] in '0'..'7'
 
   /** Whether a text is a prefix and 26 characters of the alphabet, the form of the relay's ids. */
   internal fun isCrockford(text: String, prefix: String): Boolean =

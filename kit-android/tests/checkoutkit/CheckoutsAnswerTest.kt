@@ -44,23 +44,6 @@ class CheckoutsAnswerTest {
 
   // Answers that are not the relay's
 
-  @Test fun aPostIsNotDroppedForAnAnswerThatIsNotTheRelays() {
-    val html = { status: Int -> HttpResponse(status, mapOf("content-type" to "text/html"), "<html>".toByteArray()) }
-    val other = { status: Int ->
-      HttpResponse(status, mapOf("content-type" to "application/problem+json"), "{\"type\":\"about:blank\"}".toByteArray())
-    }
-    for (status in listOf(400, 405, 407, 409, 413, 421, 422, 431, 451)) {
-      for (answer in listOf(html(status), other(status), json(status, "{\"type\":\"urn:receiptd:problem:x\"}"))) {
-        val checkouts = checkouts(FakeTransport { _, _ -> answer })
-        val id = checkouts.begin(context, "jdo-1").contextId
-        clock.advance(60.0)
-        assertEquals(60.0, checkouts.postPending()!!, 0.0)
-        assertTrue("$status", checkouts.hasPending)
-        checkouts.discard(id)
-      }
-    }
-  }
-
   @Test fun onlyTheRelayKnowsWhatItDoesNotKnow() {
     var answer = { json(404, "<html>not found") }
     val transport = FakeTransport { request, number -> if (number == 1) posted(request) else answer() }

@@ -124,24 +124,24 @@ class CheckoutsTest {
   }
 
   @Test fun aRefusedPostIsNotRepeatedAndTheSaleGoesOn() {
-    for (refusal in listOf(400, 405, 409, 413, 415, 422)) {
-      val transport = FakeTransport { _, number -> if (number == 1) noNetwork() else problem(refusal) }
-      val checkouts = checkouts(transport)
+    for (row in KitTables.rows("relay", "posts")) {
+      val checkouts = checkouts(FakeTransport { _, _ -> KitTables.answer(row) })
       val begun = checkouts.begin(context, "jdo-1")
-      clock.advance(60.0)
-      assertNull(checkouts.postPending())
+      assertTrue("the first answer drops nothing: $row", checkouts.hasPending)
+      clock.advance(60.0 + 86_400 * ((row["days"] as? JsonNumber)?.long ?: 0))
+      assertEquals("$row", if (row["after"] == "kept") 60.0 else null, checkouts.postPending())
+      assertEquals("$row", row["after"] == "kept", checkouts.hasPending)
       // The customer may have paid.
       assertEquals(listOf(begun.contextId), checkouts.openIds("jdo-1"))
-      assertTrue(logged.last().contains("$refusal"))
       checkouts.discard(begun.contextId)
     }
-    for (passing in listOf(401, 403, 404, 408, 500)) {
-      val checkouts = checkouts(FakeTransport { _, _ -> problem(passing) })
-      checkouts.begin(context, "jdo-1")
-      clock.advance(60.0)
-      assertEquals(60.0, checkouts.postPending()!!, 0.0)
-      checkouts.openIds("jdo-1").forEach { checkouts.discard(it) }
-    }
+    assertTrue("A context could not be posted within a week." in logged)
+    assertTrue(logged.last(), logged.last().contains("422"))
+    // It has the relay's words, and not its type.
+    val foreign = checkouts(FakeTransport { _, _ -> json(422, "{\"type\":\"urn:receiptd:problem:x\"}") })
+    foreign.begin(context, "jdo-1")
+    clock.advance(60.0)
+    assertEquals(60.0, foreign.postPending()!!, 0.0)
   }
 
   @Test fun withoutAPageNothingBeginsWithoutTheRelay() {

@@ -1,7 +1,8 @@
-// A clock that tests move, and a transport that answers from a list.
+// A clock that tests move, a transport that answers from a list, and the tables of all kits.
 
 package checkoutkit
 
+import java.io.File
 import java.io.IOException
 import java.util.Collections
 
@@ -62,6 +63,29 @@ class FakeTransport(private val answer: (HttpRequest, Int) -> HttpResponse) : Tr
 
     fun noNetwork(): HttpResponse = throw IOException("no network")
   }
+}
+
+/** What all kits answer: Tests/KitTables, which the tests of the kits for iOS and JavaScript read, too. */
+object KitTables {
+  fun rows(file: String, table: String): List<Map<String, Any?>> =
+    list(file, table).map { Json.asObject(it)!! }.also { check(it.isNotEmpty()) }
+
+  fun list(file: String, table: String): List<*> =
+    Json.readObject(File("Tests/KitTables/$file.json").readBytes())!![table] as List<*>
+
+  /** A row's answer; without a status there is no network. */
+  fun answer(row: Map<String, Any?>): HttpResponse {
+    val status = (row["status"] as? JsonNumber)?.long?.toInt() ?: FakeTransport.noNetwork().status
+    val problem = row["problem"] as? String
+    val body = (row["body"] as? String ?: "").toByteArray()
+    // A proxy may send problems, too.
+    return if (problem != null) FakeTransport.problem(status, slug = problem)
+    else HttpResponse(status, mapOf("content-type" to "application/problem+json"), body)
+  }
+
+  /** A value as in the tables: `otherUser` is OTHER_USER. */
+  fun name(value: Enum<*>?): String? =
+    value?.name?.split('_')?.joinToString("") { it.toLowerCase().capitalize() }?.decapitalize()
 }
 
 /** The exception that a body throws. */

@@ -14,7 +14,6 @@ import org.junit.Test
 class LinkTest {
   private val hosts = setOf("Pay.example.com")
   private val schemes = setOf("exampleapp", "https")
-  private val id = "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD"
 
   private fun path(url: String): LinkPath? = LinkReader(schemes, hosts).path(url)
 
@@ -62,70 +61,33 @@ class LinkTest {
     assertNull(path("exampleapp://a?x=\uDC00"))
   }
 
-  @Test fun readsTheWayBack() {
-    val back = CheckoutReturn("android", id)
-    assertEquals(back, CheckoutReturn.read("https://pay.example.com/v1/android/return?context_id=$id", hosts))
-    assertEquals(back, CheckoutReturn.read(
-      "ExampleApp://pay.example.com/v1/android/return/?context_id=$id&result=success", hosts, schemes))
-    assertEquals(CheckoutReturn("android", null, "cs_1"),
-      CheckoutReturn.read("https://pay.example.com/v1/android/return?session_id=cs_1", hosts))
-    assertEquals(CheckoutReturn("android"), CheckoutReturn.read("https://pay.example.com/v1/android/return", hosts))
-    val paid = CheckoutReturn("android", null, null, "005.2fkv5o963b132z8ppa34")
-    assertEquals(paid, CheckoutReturn.read(
-      "https://pay.example.com/v1/android/return?status=SUCCESS&orderToken=005.2fkv5o963b132z8ppa34", hosts))
-    assertEquals(paid, CheckoutReturn.read(paid.path))
-    assertEquals(CheckoutReturn("android", id, null, "t"),
-      CheckoutReturn.read("https://pay.example.com/v1/android/return?context_id=$id&orderToken=t", hosts))
-    for (wrong in listOf("", "..", "a%2Fb", "a%20b", "%C3%A9", "a".repeat(256))) {
-      assertNull(wrong, CheckoutReturn.read("https://pay.example.com/v1/android/return?orderToken=$wrong", hosts))
+  @Test fun pl01pl24_readsTheLinksOfAllKits() {
+    for (row in KitTables.rows("links", "links")) {
+      val url = row["url"] as String
+      val plan = WebCheckoutLink.read(url, schemes)
+      val back = CheckoutReturn.read(url, hosts, schemes)
+      val claim = ClaimLink.read(url, hosts, schemes)
+      assertEquals(url, row["plan"], plan?.planId)
+      assertEquals(url, row["return"], back?.path?.query)
+      assertEquals(url, row["claim"], claim?.token)
+      if ("fault" in row) assertEquals(url, row["fault"], KitTables.name(WebCheckoutLink.fault(url, schemes)))
+      // A printed link is read as the same.
+      if (plan != null) assertEquals(plan, WebCheckoutLink.read(plan.url("exampleapp")!!, schemes))
+      if (back != null) assertEquals(back, CheckoutReturn.read(back.path.appLink("pay.example.com")!!, hosts))
+      if (claim != null) assertEquals(claim, ClaimLink.read(claim.path.appLink("pay.example.com")!!, hosts))
     }
-    assertEquals(back, CheckoutReturn.read(back.path))
-    assertEquals(back, CheckoutReturn.read(back.path.appLink("pay.example.com")!!, hosts))
-    for (url in listOf(
-      "https://evil.test/v1/android/return?context_id=$id", "exampleapp://evil.test/v1/android/return?context_id=$id",
-      "exampleapp://v1/android/return?context_id=$id", "http://pay.example.com/v1/android/return?context_id=$id",
-      "https://pay.example.com/v1/android/return?context_id=", "https://pay.example.com/v1/android/return?context_id=ctx_1",
-      "https://pay.example.com/v1/android/return?context_id=${id.toLowerCase()}",
-      "https://pay.example.com/v1/android/return?session_id=", "https://pay.example.com/v1/Android/return",
-      "https://pay.example.com/v1/-a/return", "https://pay.example.com/v1/android/return/x",
-      "https://pay.example.com/v2/android/return", "https://pay.example.com/v1/android",
-      "intent://pay.example.com/v1/android/return?context_id=$id#Intent;scheme=https;end")) {
-      assertNull(url, CheckoutReturn.read(url, hosts, schemes))
-    }
-    assertNull(CheckoutReturn.read("exampleapp://pay.example.com/v1/android/return?context_id=$id", hosts))
-  }
-
-  @Test fun pl01_readsThePaywallsLink() {
-    fun fault(url: String) = WebCheckoutLink.fault(url, schemes)
-    assertEquals("price_1", WebCheckoutLink.read("exampleapp://web_checkout/?plan_id=price_1", schemes)!!.planId)
-    assertEquals("a b+c", WebCheckoutLink.read("EXAMPLEAPP://web_checkout?x&plan_id=a%20b+c&plan_id=d", schemes)!!.planId)
-    val link = WebCheckoutLink.of("price/é&=")!!
-    assertEquals(link, WebCheckoutLink.read(link.url("exampleapp")!!, schemes))
-    assertNull(link.url("no scheme"))
+    assertNull("without schemes", CheckoutReturn.read("exampleapp://pay.example.com/v1/shop/return", hosts))
+    assertNull(CheckoutReturn.read("https://pay.example.com/v1/shop/return?orderToken=" + "a".repeat(256), hosts))
+    assertNull(WebCheckoutLink.of("price_1")!!.url("no scheme"))
     assertNull(WebCheckoutLink.of(""))
     assertNull(WebCheckoutLink.of("x".repeat(256)))
-    assertEquals(WebCheckoutLink.Fault.FOREIGN_SCHEME, fault("other://web_checkout/?plan_id=1"))
-    assertEquals(WebCheckoutLink.Fault.FOREIGN_SCHEME, fault("https://web_checkout/?plan_id=1"))
-    assertEquals(WebCheckoutLink.Fault.OTHER_PLACE, fault("exampleapp://WEB_CHECKOUT/?plan_id=1"))
-    assertEquals(WebCheckoutLink.Fault.OTHER_PLACE, fault("exampleapp://web_checkout:1/?plan_id=1"))
-    assertEquals(WebCheckoutLink.Fault.OTHER_PLACE, fault("exampleapp://web_checkout/x?plan_id=1"))
-    assertEquals(WebCheckoutLink.Fault.MISSING_PLAN, fault("exampleapp://web_checkout/?plan_id="))
-    assertEquals(WebCheckoutLink.Fault.MISSING_PLAN, fault("exampleapp://web_checkout/?plan_id&plan_id=1"))
-    assertEquals(WebCheckoutLink.Fault.MISSING_PLAN, fault("exampleapp://web_checkout/?PLAN_ID=1"))
-    assertEquals(WebCheckoutLink.Fault.UNUSABLE_PLAN, fault("exampleapp://web_checkout/?plan_id=%FF"))
-    assertEquals(WebCheckoutLink.Fault.UNUSABLE_PLAN, fault("exampleapp://web_checkout/?plan_id=%0A"))
-    assertNull(fault("exampleapp://web_checkout/?plan_id=1"))
-    assertNull(WebCheckoutLink.read("exampleapp://web_checkout/?plan_id=%0A", schemes))
   }
 
   @Test fun sh16_classifiesLinksThatLeave() {
-    assertEquals(ExternalLink.PHONE, ExternalLink.of("tel:+461"))
-    assertEquals(ExternalLink.EMAIL, ExternalLink.of("MAILTO:a@b"))
-    assertEquals(ExternalLink.BROWSER, ExternalLink.of("HTTPS://x.test"))
-    assertEquals(ExternalLink.DEEP_LINK, ExternalLink.of("bankid:///?x"))
-    for (url in listOf("intent://x#Intent;end", "javascript:alert(1)", "file:///x", "content://x", "/x", "", "1a:b", "a b:c")) {
-      assertEquals(url, ExternalLink.REFUSED, ExternalLink.of(url))
+    for (row in KitTables.rows("links", "leaving")) {
+      assertEquals(row["kind"], KitTables.name(ExternalLink.of(row["url"] as String)))
     }
+    for (url in listOf("", "1a:b", "a b:c")) assertEquals(url, ExternalLink.REFUSED, ExternalLink.of(url))
   }
 
   private fun router(lifetime: Double? = null, clock: CheckoutClock = SystemClock, allows: (String) -> Boolean = { true }) =
