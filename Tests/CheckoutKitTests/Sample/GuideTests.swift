@@ -29,6 +29,31 @@ import Testing
     }
   }
 
+  private static func unindented(_ path: String) throws -> String {
+    try text(path).split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: "\n")
+  }
+
+  /// The code of the iOS guide's beginning, which is type-checked.
+  static func firstLines(of page: String = "docs/ios.md") throws -> String {
+    String(try #require(try text(page).firstMatch(of: #/```swift\n([\s\S]*?)```/#)).1)
+  }
+
+  @Test(
+    "The catalogue's article has the guide's first lines, and each step of its tutorial is a sample's code")
+  func catalogue() throws {
+    let catalogue = "Sources/CheckoutKit/CheckoutKit.docc"
+    #expect(try Self.firstLines(of: "\(catalogue)/FirstLines.md") == Self.firstLines())
+    let steps = try Self.text("\(catalogue)/SellInTheBrowser.tutorial")
+      .matches(of: #/@Code\(name: "(?<sample>[^"]+)", file: (?<step>\S+),/#)
+    let files = try FileManager.default.contentsOfDirectory(
+      atPath: Self.root.appendingPathComponent(catalogue).path)
+    #expect(Set(steps.map { String($0.step) }) == Set(files.filter { $0.hasSuffix(".swift") }))
+    for step in steps {
+      let code = try Self.unindented("\(catalogue)/\(step.step)")
+      #expect(try Self.unindented(String(step.sample)).contains(code), "\(step.step)")
+    }
+  }
+
   static let node = executable("node")
 
   @Test("The session for JavaScript passes its tests", .enabled(if: node != nil, "node is not in the path"))
@@ -42,6 +67,8 @@ import Testing
     (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
       .map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
   }
+
+  static let docc = executable("docc")
 
   /// The compiler of the toolchain that built this test, if it is in PATH.
   static let compiler = executable("swiftc")

@@ -13,7 +13,9 @@ import Testing
   private static func files(_ folder: String) throws -> [String] {
     let place = root.appendingPathComponent(folder)
     let found = FileManager.default.enumerator(atPath: place.path)?.compactMap { $0 as? String } ?? []
-    return found.filter { $0.hasSuffix(".swift") }.sorted().map { place.appendingPathComponent($0).path }
+    return found.filter { $0.hasSuffix(".swift") && !$0.contains(".docc/") }.sorted().map {
+      place.appendingPathComponent($0).path
+    }
   }
 
   private static func run(_ arguments: [String]) throws {
@@ -49,7 +51,12 @@ import Testing
     }
     let kit = try Self.files("Sources/CheckoutKit")
     try #require(kit.contains { $0.hasSuffix("View+Checkout.swift") })
-    try emit("CheckoutKit", kit, features + ["-warnings-as-errors"])
+    let symbols = modules.appendingPathComponent("symbols").path
+    try emit(
+      "CheckoutKit", kit,
+      features + ["-warnings-as-errors", "-emit-symbol-graph", "-emit-symbol-graph-dir", symbols])
+    try document(symbols: symbols)
+    try Self.run(["-typecheck", "-I", modules.path, try Self.guide(in: modules)])
     func samples(_ names: [String], in folder: String = "Tests/CheckoutKitTests/Sample") -> [String] {
       names.map { Self.root.appendingPathComponent("\(folder)/\($0).swift").path }
     }
@@ -65,6 +72,38 @@ import Testing
       try Self.run(
         ["-typecheck", "-module-name", target, "-I", modules.path, "-warnings-as-errors"] + model + app)
     }
+  }
+
+  /// Builds the kit's documentation: a warning is a link that leads nowhere.
+  private func document(symbols: String) throws {
+    guard let docc = GuideTests.docc else { return }
+    let catalogue = Self.root.appendingPathComponent("Sources/CheckoutKit/CheckoutKit.docc").path
+    let run = try ShellRun([
+      docc, "convert", catalogue, "--additional-symbol-graph-dir", symbols, "--output-path",
+      "\(symbols).doccarchive", "--fallback-display-name", "CheckoutKit", "--fallback-bundle-identifier",
+      "checkoutkit", "--warnings-as-errors",
+    ])
+    #expect(run.code == 0, "\(run.output)")
+  }
+
+  /// The first lines of docs/ios.md, with what an app has.
+  private static func guide(in folder: URL) throws -> String {
+    let lines = try GuideTests.firstLines().split(separator: "\n")
+    let text =
+      lines.filter { $0.hasPrefix("import ") }.joined(separator: "\n") + """
+
+        enum Purchasely {
+          static let userId = "jdo-1"
+          static func getBuiltInAttributes() -> [String: Any] { [:] }
+        }
+        enum Account { static func reloadEntitlements() async -> Bool { true } }
+        @MainActor func begin(url: URL, account: Account.Type) {
+        \(lines.filter { !$0.hasPrefix("import ") }.joined(separator: "\n"))
+        }
+        """
+    let file = folder.appendingPathComponent("guide.swift")
+    try Data(text.utf8).write(to: file)
+    return file.path
   }
 
   private static func plist(_ path: String) throws -> [String: Any] {
