@@ -1,22 +1,29 @@
 // The kit as an Android library: docs/android.md shows how an app includes it. Gradle and the Android SDK have not run
 // this file yet: deploy/dev/kit-android compiles and tests the same sources without them, and checks the names here.
 
+import com.android.Version
 import org.jetbrains.kotlin.gradle.dsl.JvmTarget
 import org.jetbrains.kotlin.gradle.tasks.KotlinCompile
 
 // The plugins' versions are the app's, or those of settings.gradle.kts.
 plugins {
   id("com.android.library")
-  id("org.jetbrains.kotlin.android")
   id("maven-publish")
 }
+
+// From version 9 on, Android's plugin compiles Kotlin itself, and refuses the other plugin unless the app says otherwise
+// (https://developer.android.com/build/migrate-to-built-in-kotlin).
+val isBuiltIn = Version.ANDROID_GRADLE_PLUGIN_VERSION.substringBefore('.').toInt() >= 9 &&
+  providers.gradleProperty("android.builtInKotlin").orNull != "false"
+if (!isBuiltIn) apply(plugin = "org.jetbrains.kotlin.android")
 
 // Both are in gradle.properties.
 group = property("kit.group") as String
 version = property("kit.version") as String
 
 android {
-  namespace = "checkoutkit"
+  // Of the resources, of which there are none. Android refuses a name without a dot.
+  namespace = "checkoutkit.android"
   compileSdk = 34
 
   defaultConfig {
@@ -26,7 +33,7 @@ android {
 
   sourceSets.getByName("main") {
     manifest.srcFile("AndroidManifest.xml")
-    java.setSrcDirs(listOf("src", "src-coroutines", "src-work"))
+    kotlin.srcDirs("src", "src-coroutines", "src-work")
   }
 
   compileOptions {

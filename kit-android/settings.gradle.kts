@@ -1,4 +1,5 @@
-// For a build of the kit without an app, such as `gradle publishToMavenLocal`. An app's settings include the folder instead.
+// For a build of the kit without an app, such as `gradle publishToMavenLocal`, with Gradle 9.1 or later. An app's settings
+// include the folder instead.
 
 pluginManagement {
   repositories {
@@ -7,8 +8,7 @@ pluginManagement {
     gradlePluginPortal()
   }
   plugins {
-    id("com.android.library") version "8.5.2"
-    id("org.jetbrains.kotlin.android") version "1.9.24"
+    id("com.android.library") version "9.0.1"
   }
 }
 
