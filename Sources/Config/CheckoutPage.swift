@@ -12,8 +12,6 @@ public struct CheckoutPage: Sendable, Equatable {
   /// (docs.stripe.com/payment-links/url-parameters: letters, digits, `-` and `_`, at most 200).
   static let referenceParameter = "client_reference_id"
 
-  public init(url: String) { self.url = url }
-
   /// Describes the fault and its fix; nil when the URL is valid.
   static func fault(in url: String) -> String? {
     if let fault = EndpointURL.fault(in: url, carriesSecret: false) { return fault }

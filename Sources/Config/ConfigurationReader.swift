@@ -19,17 +19,6 @@ struct ConfigurationReader {
   /// The names under `apps`, faulty or not.
   private(set) var appNames: [String] = []
 
-  init(
-    collector: FaultCollector, secrets: SecretReader, directory: String, processors: ProcessorRegistry,
-    destinations: DestinationRegistry
-  ) {
-    self.collector = collector
-    self.secrets = secrets
-    self.directory = directory
-    self.processors = processors
-    self.destinations = destinations
-  }
-
   /// Uses placeholders for faulty parts: the result is valid only if the collector has no fault.
   func configuration(from value: JSONValue) -> Configuration {
     var context = self

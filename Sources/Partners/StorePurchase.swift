@@ -49,13 +49,6 @@ public struct StorePurchase: Sendable, Equatable {
   /// Google documents up to 1000 characters.
   public static let purchaseTokenBytesMax = 4096
 
-  public init(platform: StorePlatform, productID: PriceID, proof: Proof, context: String? = nil) {
-    self.platform = platform
-    self.productID = productID
-    self.proof = proof
-    self.context = context
-  }
-
   /// The identity of the purchase: the store's own id. A receipt of an app has none, so its digest is the id.
   public var key: PurchaseKey {
     let (type, id): (PurchaseKey.ObjectType, ObjectID) =

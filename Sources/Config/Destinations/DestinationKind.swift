@@ -140,8 +140,6 @@ package struct DestinationRegistry: Sendable, Equatable {
   /// The destinations of this program. Add a new destination here.
   package static let standard = DestinationRegistry(kinds: [.purchasely, .webhook])
 
-  package init(kinds: [DestinationKind]) { self.kinds = kinds }
-
   package subscript(name: DestinationName) -> DestinationKind? { kinds.first { $0.name == name } }
 
   /// The sections of those that take purchases in app stores.

@@ -2,7 +2,7 @@
 
 public import Domain
 internal import Formats
-public import Partners
+internal import Partners
 
 extension AppConfiguration {
   /// The merchant's own backend, which gets signed receipts.
@@ -16,11 +16,6 @@ extension AppConfiguration {
     /// The paths of the client's certificate and its key; both nil for none.
     public var certificate: String?
     public var key: String?
-
-    public init(url: String, secrets: [Secret]) {
-      self.url = url
-      self.secrets = secrets
-    }
 
     static let section = ConfigurationSection(
       Self(url: "", secrets: []),
@@ -66,21 +61,13 @@ extension AppConfiguration {
     }
 
     /// https, or http to this machine.
-    public var url: String
+    public var url = PurchaselySettings.urlDefault
     public var apiKey: Secret
     /// The product in the stores that each price corresponds to; nil if receipts name none.
     public var products: [PriceID: String]?
     public var oneTime = OneTime.send
     /// The client shared secret, which signs requests to forget a user. Without it, no such request is sent.
     public var clientSecret: Secret?
-
-    public init(
-      url: String = PurchaselySettings.urlDefault, apiKey: Secret, clientSecret: Secret? = nil
-    ) {
-      self.url = url
-      self.apiKey = apiKey
-      self.clientSecret = clientSecret
-    }
 
     static let section = ConfigurationSection(
       Self(apiKey: Secret("")),

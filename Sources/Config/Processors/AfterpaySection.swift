@@ -11,11 +11,6 @@ package struct AfterpaySection: ProcessorSection {
   package var settings: AfterpaySettings
   package var deliverTo: DeliverTo = "webhook"
 
-  package init(secret: Secret, settings: AfterpaySettings) {
-    self.secret = secret
-    self.settings = settings
-  }
-
   package static let kind = ProcessorKind.afterpay
 
   package var isAsked: Bool { true }

@@ -80,8 +80,6 @@ extension ProcessorSection {
 package struct ConfiguredProcessor: Sendable, Equatable {
   package let section: any ProcessorSection
 
-  package init(section: any ProcessorSection) { self.section = section }
-
   package var name: ProcessorName { section.kind.name }
 
   package static func == (left: Self, right: Self) -> Bool { left.section.equals(right.section) }

@@ -11,22 +11,13 @@ package struct StripeCheckoutSection: Sendable, Equatable {
   package var items: [PriceID: StripeCheckoutSettings.Item]
   /// Where customers reach the return page; nil for `links.origin`.
   package var returnOrigin: WebOrigin?
-  package var timeout: Duration
+  package var timeout = StripeCheckoutSettings.timeoutDefault
   /// Nil for none.
   package var trialDays: Int?
   package var allowsPromotionCodes = false
   /// Nil for Stripe's default.
   package var origin: StripeCheckoutSettings.Origin?
   package var parameters = StripeCheckoutParameters()
-
-  package init(
-    items: [PriceID: StripeCheckoutSettings.Item], returnOrigin: WebOrigin? = nil,
-    timeout: Duration = StripeCheckoutSettings.timeoutDefault
-  ) {
-    self.items = items
-    self.returnOrigin = returnOrigin
-    self.timeout = timeout
-  }
 
   /// Nil for an app without links, which is a fault.
   func settings(in app: AppConfiguration) -> StripeCheckoutSettings? {

@@ -58,11 +58,6 @@ extension AppConfiguration {
     public var rules: TokenRules
     public var keys: Keys
 
-    public init(rules: TokenRules, keys: Keys) {
-      self.rules = rules
-      self.keys = keys
-    }
-
     fileprivate var givenKeys: Secret? {
       get {
         guard case .given(let keys) = keys else { return nil }

@@ -70,11 +70,6 @@ extension AppConfiguration.Links {
     public var path: String
     /// As it was at the start or at the reload; empty in a program that may not read it and does not need it.
     public var content: [UInt8]
-
-    public init(path: String, content: [UInt8]) {
-      self.path = path
-      self.content = content
-    }
   }
 
   /// The app on Apple's systems.

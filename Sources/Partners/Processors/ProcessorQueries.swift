@@ -129,15 +129,10 @@ public struct EventSelection: Sendable, Equatable {
 
 /// A list of events in pages, newest first.
 public struct EventList: Sendable, Equatable {
+  /// It has a query, to which the cursor is appended.
   let firstPage: ProcessorQuery
   /// The query parameter of the cursor.
   let cursorName: String
-
-  /// - Parameter firstPage: has a query, to which the cursor is appended.
-  public init(firstPage: ProcessorQuery, cursorName: String) {
-    self.firstPage = firstPage
-    self.cursorName = cursorName
-  }
 
   /// - Parameter cursor: the end of the previous page; nil for the first page.
   public func page(after cursor: String?) -> ProcessorQuery {
@@ -153,11 +148,6 @@ public struct EventPage: Sendable, Equatable {
   public var events: [[UInt8]]
   /// The cursor of the next page; nil for the last page.
   public var next: String?
-
-  public init(events: [[UInt8]], next: String?) {
-    self.events = events
-    self.next = next
-  }
 }
 
 /// What an answer to a query means.

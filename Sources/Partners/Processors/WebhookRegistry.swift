@@ -18,11 +18,6 @@ public struct RegistrationPage: Sendable, Equatable {
   public var registrations: [WebhookRegistration]
   /// The cursor of the next page; nil for the last page.
   public var next: String?
-
-  public init(registrations: [WebhookRegistration], next: String?) {
-    self.registrations = registrations
-    self.next = next
-  }
 }
 
 /// One registered address.
@@ -32,12 +27,6 @@ public struct WebhookRegistration: Sendable, Equatable {
   public var isEnabled: Bool
   /// The types of events that are sent there; `*` means all.
   public var types: Set<String>
-
-  public init(url: String, isEnabled: Bool, types: Set<String>) {
-    self.url = url
-    self.isEnabled = isEnabled
-    self.types = types
-  }
 
   /// Whether events of a type are sent there.
   public func has(_ type: String) -> Bool { types.contains(type) || types.contains("*") }

@@ -5,7 +5,7 @@ public import Config
 public import Domain
 internal import Formats
 public import HTTPServer
-public import Platform
+internal import Platform
 public import Service
 public import Store
 
@@ -25,12 +25,6 @@ public struct ReturnPage: Sendable {
   let find: Find
   let summarize: Summarize
   let clock: any Clock
-
-  public init(find: @escaping Find, summarize: @escaping Summarize, clock: any Clock) {
-    self.find = find
-    self.summarize = summarize
-    self.clock = clock
-  }
 
   /// The longest session id that is looked up, in bytes; a processor's ids are shorter.
   static let sessionIDBytesMax = 255

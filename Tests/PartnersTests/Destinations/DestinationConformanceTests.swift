@@ -1,11 +1,12 @@
 // The requirements for every destination: `ReceiptDestination` as executable tests.
 
-import Config
 import Domain
 import Formats
 import Partners
 import TestSupport
 import Testing
+
+@testable import Config
 
 /// One registered destination, with secrets or without.
 private struct Fixture: Sendable, CustomTestStringConvertible {

@@ -73,11 +73,6 @@ import Testing
     let bytes: Int
     private let isHeld = Monitor(true)
 
-    init(disk: SimulatedDisk, bytes: Int) {
-      self.disk = disk
-      self.bytes = bytes
-    }
-
     func acquire() -> SpaceAcquired {
       isHeld.withLock { isHeld in
         guard !isHeld, let capacity = disk.capacity else { return .held }

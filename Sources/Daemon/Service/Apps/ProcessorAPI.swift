@@ -138,6 +138,4 @@ public struct PagedEvents: Sendable {
   var cursor: String?
   /// Whether the last page has been read.
   public internal(set) var isAtEnd = false
-
-  init(list: EventList) { self.list = list }
 }

@@ -7,11 +7,6 @@ public struct Exchange: Sendable {
   public let scope: RequestScope
   public let responder: Responder
 
-  public init(scope: RequestScope, responder: Responder) {
-    self.scope = scope
-    self.responder = responder
-  }
-
   /// Builds the response on the thread that sends it, so that the committer, which answers many requests at
   /// once, does less work.
   public func answer(_ response: @escaping @Sendable () -> Response) {

@@ -7,11 +7,6 @@ public struct PostgresNotification: Sendable, Equatable {
   public var channel: String
   public var payload: String
 
-  public init(channel: String, payload: String) {
-    self.channel = channel
-    self.payload = payload
-  }
-
   /// The notifications that libpq has read and not returned yet.
   static func received(_ handle: OpaquePointer) -> [PostgresNotification] {
     var found: [PostgresNotification] = []
