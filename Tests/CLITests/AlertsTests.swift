@@ -45,8 +45,7 @@ import Testing
     return harness
   }
 
-  @Test("A test notice goes to every address; the exit code says how many accepted it")
-  func test() throws {
+  @Test func `A test notice goes to every address; the exit code says how many accepted it`() throws {
     StandardStream.ignoreBrokenPipes()
     let (good, bad) = (Receiver(200), Receiver(404))
     let servers = try [good, bad].map { try Server(ServerConfiguration(address: "127.0.0.1"), handler: $0) }
@@ -71,8 +70,7 @@ import Testing
     #expect(try Self.harness(["env:NOT_SET"]).run("alerts", "test").code == .configuration)
   }
 
-  @Test("A test notice has the form of its receiver")
-  func forms() throws {
+  @Test func `A test notice has the form of its receiver`() throws {
     StandardStream.ignoreBrokenPipes()
     let receiver = Receiver(202)
     let server = try Server(ServerConfiguration(address: "127.0.0.1"), handler: receiver)
@@ -109,8 +107,7 @@ import Testing
     #expect(objects.last?["address"] == "ops@example.com")
   }
 
-  @Test("db backup --record records the backup of another program, in any database")
-  func recordedBackup() throws {
+  @Test func `db backup --record records the backup of another program, in any database`() throws {
     let harness = try OperatorHarness()
     let reader = try harness.reader()
     #expect(try reader.serviceReport(.backup) == nil)
@@ -122,8 +119,7 @@ import Testing
     #expect(report.content == #"{"file":"snapshot-42"}"#)
   }
 
-  @Test("Alerts still firing are listed with their addresses")
-  func list() throws {
+  @Test func `Alerts still firing are listed with their addresses`() throws {
     let url = "https://hooks.example.com/hidden"
     let harness = try Self.harness([url])
     #expect(harness.run("alerts", "list").out.contains("No alert is firing."))
@@ -152,8 +148,8 @@ import Testing
     #expect(!table.contains("hidden"))
   }
 
-  @Test("alerts list shows what is wrong although nobody was notified, and which receivers fail", .fileOnly)
-  func wrongNow() throws {
+  @Test(.fileOnly)
+  func `alerts list shows what is wrong although nobody was notified, and which receivers fail`() throws {
     let url = "https://hooks.example.com/hidden"
     let harness = try Self.harness([url])
     try harness.fail(try harness.purchase("sub_1"))

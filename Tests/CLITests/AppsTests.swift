@@ -8,8 +8,7 @@ import Terminal
 import Testing
 
 @Suite("Apps") struct AppsTests {
-  @Test("A pause is shown by every command that an operator would look at, and audited")
-  func pause() throws {
+  @Test func `A pause is shown by every command that an operator would look at, and audited`() throws {
     let harness = try OperatorHarness(apps: ["ios", "web"])
     _ = try harness.purchase("sub_1")
     let ran = harness.run("apps", "pause", "ios", "--for", "1h", "--why", "the destination asked for it")
@@ -37,8 +36,7 @@ import Testing
     #expect(try harness.run("apps", "list", "--json").objects.first?["pause"] == .null)
   }
 
-  @Test("The end of a pause on another day has its date")
-  func longPause() throws {
+  @Test func `The end of a pause on another day has its date`() throws {
     let harness = try OperatorHarness()
     let ran = harness.run("apps", "pause", "ios", "--for", "20h", "--why", "x")
     #expect(ran.out == "Deliveries of ios are paused until 2026-11-21 06:00 UTC\n")
@@ -64,8 +62,7 @@ import Testing
     #expect(harness.run("stats").out.contains("not configured"))
   }
 
-  @Test("How contexts join is shown by day, with the contexts that a receipt did not get")
-  func joins() throws {
+  @Test func `How contexts join is shown by day, with the contexts that a receipt did not get`() throws {
     let harness = try OperatorHarness(apps: ["ios", "web"])
     for number in 1...10 {
       try harness.context(
@@ -95,8 +92,7 @@ import Testing
     #expect(harness.run("alerts", "list").out.contains("contexts_unjoined"))
   }
 
-  @Test("Without a time it lasts until it is resumed")
-  func open() throws {
+  @Test func `Without a time it lasts until it is resumed`() throws {
     let harness = try OperatorHarness()
     let ran = harness.run("apps", "pause", "ios", "--why", "wrong prices")
     #expect(ran.out == "Deliveries of ios are paused until: receiptctl apps resume ios\n")
@@ -105,18 +101,16 @@ import Testing
     #expect(harness.run("alerts", "list").out.contains("app_paused"))
   }
 
-  @Test(
-    "A mistake changes nothing, and is explained",
-    arguments: [
-      (["apps", "pause", "iso", "--why", "x"], ExitCode.notFound, "there is no app"),
-      (["apps", "resume", "web"], .notFound, "there is no app"),
-      (["apps", "pause", "ios", "--for", "1", "--why", "x"], .usage, "such as 90s or 5m"),
-      (["apps", "pause", "ios", "--for", "0s", "--why", "x"], .usage, "from 1s"),
-      (["apps", "pause", "ios", "--why", " "], .usage, "needs a few words"),
-      (["apps", "pause", "ios", "--for", "1h"], .usage, "--why is missing"),
-      (["apps", "pause"], .usage, "APP"),
-    ])
-  func mistakes(command: [String], code: ExitCode, says: String) throws {
+  @Test(arguments: [
+    (["apps", "pause", "iso", "--why", "x"], ExitCode.notFound, "there is no app"),
+    (["apps", "resume", "web"], .notFound, "there is no app"),
+    (["apps", "pause", "ios", "--for", "1", "--why", "x"], .usage, "such as 90s or 5m"),
+    (["apps", "pause", "ios", "--for", "0s", "--why", "x"], .usage, "from 1s"),
+    (["apps", "pause", "ios", "--why", " "], .usage, "needs a few words"),
+    (["apps", "pause", "ios", "--for", "1h"], .usage, "--why is missing"),
+    (["apps", "pause"], .usage, "APP"),
+  ])
+  func `A mistake changes nothing, and is explained`(command: [String], code: ExitCode, says: String) throws {
     let harness = try OperatorHarness()
     let ran = harness.run(arguments: command)
     #expect(ran.code == code)
@@ -124,8 +118,7 @@ import Testing
     #expect(try harness.run("audit", "list", "--json").objects.isEmpty)
   }
 
-  @Test("What stats calls stopped, apps resume does not call paused")
-  func stopped() throws {
+  @Test func `What stats calls stopped, apps resume does not call paused`() throws {
     let harness = try OperatorHarness()
     let breaker = Breaker(state: .paused, since: harness.clock.now, cause: .status(403))
     try harness.attempt(
@@ -144,8 +137,7 @@ import Testing
     #expect(harness.run("stats").out.contains(sentence))
   }
 
-  @Test("The rate of a job is changed, audited and shown")
-  func rate() throws {
+  @Test func `The rate of a job is changed, audited and shown`() throws {
     let harness = try OperatorHarness()
     for number in 1...3 { try harness.fail(try harness.purchase("sub_\(number)"), status: 422) }
     let started = harness.run("receipts", "replay", "--state", "failed", "--rate", "0.001/s", "--yes")

@@ -43,8 +43,7 @@ import Testing
     )
   }
 
-  @Test("A backfill names each app without a key, and is not complete")
-  func namesWhatItSkips() throws {
+  @Test func `A backfill names each app without a key, and is not complete`() throws {
     let stripe = try Self.stripe(3)
     let harness = try Self.harness(asking: stripe.base)
     let web =

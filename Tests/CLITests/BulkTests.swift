@@ -42,8 +42,7 @@ import Testing
     #expect(delivered.notes.contains("196,000 receipts left as they are: each is delivered already"))
   }
 
-  @Test("A list that compared only a part of the receipts does not say that there are none")
-  func partlyCompared() throws {
+  @Test func `A list that compared only a part of the receipts does not say that there are none`() throws {
     let harness = try Self.large(.init(receipts: 6000, failed: 100))
     let list = ["receipts", "list", "--price", "price_nowhere"]
     let table = harness.run(arguments: list)
@@ -147,8 +146,7 @@ import Testing
     #expect(try harness.reader().integrityFaults() == [])
   }
 
-  @Test("Receipts that the destination refused get another price as a job, slowly")
-  func completedAtARate() throws {
+  @Test func `Receipts that the destination refused get another price as a job, slowly`() throws {
     let harness = try Self.large(.init(receipts: 2000, failed: 400))
     let refused = ["receipts", "complete", "--state", "failed", "--reason", "http_422", "--price", "price_7"]
     let paced = refused + ["--rate", "2/s"]

@@ -80,8 +80,7 @@ import Testing
     #expect(try harness.receipt(id).priceID == "price_9")
   }
 
-  @Test("What is never a user is none by an operator's word either")
-  func noUsers() throws {
+  @Test func `What is never a user is none by an operator's word either`() throws {
     let harness = try OperatorHarness()
     let id = try harness.purchase("sub_1", user: nil)
     let context = harness.run("receipts", "complete", id, "--user", " CTX_01kapj3z5yv4gq8t2m6n9r7xwb")

@@ -21,8 +21,7 @@ import Testing
     return try #require(try ran.objects.first)
   }
 
-  @Test("A new claim prints its token once, and is audited without it")
-  func made() throws {
+  @Test func `A new claim prints its token once, and is audited without it`() throws {
     let made = try new()
     let token = try #require(made["token"]?.stringValue)
     #expect(ClaimToken(token) != nil)
@@ -40,8 +39,7 @@ import Testing
     #expect(harness.run("receipts", "show", receipt).out.contains("offered by ann"))
   }
 
-  @Test("A terminal gets the link of an app with links, and a note about whom to send it to")
-  func link() throws {
+  @Test func `A terminal gets the link of an app with links, and a note about whom to send it to`() throws {
     let links = "links: { origin: 'https://pay.example.com' }, join:"
     try harness.configure { $0.replacing("join:", with: links) }
     let ran = harness.run("claims", "new", receipt, "--why", "customer wrote")
@@ -49,8 +47,7 @@ import Testing
     #expect(ran.notes.contains("to nobody else"))
   }
 
-  @Test("The reason is required, and a purchase that cannot be claimed is explained")
-  func refused() throws {
+  @Test func `The reason is required, and a purchase that cannot be claimed is explained`() throws {
     #expect(harness.run("claims", "new", receipt).code == .usage)
     let known = try harness.purchase("sub_2")
     let ran = harness.run("claims", "new", known, "--why", "x")
@@ -63,8 +60,7 @@ import Testing
     #expect(sixth.notes.contains("5 open claims"))
   }
 
-  @Test("Claims are revoked one by one, or all of a receipt, and that is audited")
-  func revoked() throws {
+  @Test func `Claims are revoked one by one, or all of a receipt, and that is audited`() throws {
     let id = try #require(try new()["id"]?.stringValue)
     for _ in 0..<2 { _ = try new() }
     #expect(harness.run("claims", "revoke", id, "--why", "wrong address").out == "Revoked 1 claim.\n")
@@ -79,16 +75,14 @@ import Testing
     #expect(harness.run("claims", "revoke", "claim_none").code == .notFound)
   }
 
-  @Test("A claim that is unknown is not found, and a token is not repeated")
-  func unknown() {
+  @Test func `A claim that is unknown is not found, and a token is not repeated`() {
     let token = "clm_" + String(repeating: "0", count: 26)
     let ran = harness.run("claims", "show", token)
     #expect(ran.code == .notFound)
     #expect(!ran.notes.contains(token))
   }
 
-  @Test("The list names the user who claimed, by state and receipt")
-  func list() throws {
+  @Test func `The list names the user who claimed, by state and receipt`() throws {
     let token = try #require(try new()["token"]?.stringValue.flatMap(ClaimToken.init))
     _ = try harness.store(UseClaim(token, app: "ios", userID: "jdo-1"))
     let ran = harness.run("claims", "list", "--receipt", receipt, "--state", "claimed", "--json")

@@ -62,8 +62,7 @@ import Testing
     #expect(harness.run("db", "check").code == .done)
   }
 
-  @Test("Lost rows are counted and explained, and restoring the backup helps")
-  func lostRows() throws {
+  @Test func `Lost rows are counted and explained, and restoring the backup helps`() throws {
     let (harness, backup) = try damaged(60) { path in
       let overwritten = try DamagedPages.overwrite("purchases", in: path, keeping: 2)
       #expect(overwritten > 0)
@@ -83,10 +82,8 @@ import Testing
     #expect(harness.run("db", "check").code == .done)
   }
 
-  @Test(
-    "Without a backup the advised commands recover all readable rows",
-    .enabled(if: hasSQLite, "needs sqlite3"))
-  func recovered() throws {
+  @Test(.enabled(if: hasSQLite, "needs sqlite3"))
+  func `Without a backup the advised commands recover all readable rows`() throws {
     let (harness, backup) = try damaged(60) { path in
       try DamagedPages.overwrite("purchases", in: path, keeping: 2)
     }
@@ -99,8 +96,7 @@ import Testing
     #expect(listed == readable.flatMap { Int($0) })
   }
 
-  @Test("Events that cannot be counted are not shown as none, and hide nothing else")
-  func uncountedEvents() throws {
+  @Test func `Events that cannot be counted are not shown as none, and hide nothing else`() throws {
     let (harness, _) = try damaged(60) { path in
       let overwritten = try DamagedPages.overwrite("events", in: path)
       #expect(overwritten > 0)
@@ -114,10 +110,8 @@ import Testing
     #expect(alerts.out.contains("the database is damaged"), "\(alerts)")
   }
 
-  @Test(
-    "Damaged pages of an index lose nothing, and a new file has all rows",
-    .enabled(if: hasSQLite, "needs sqlite3"))
-  func brokenIndex() throws {
+  @Test(.enabled(if: hasSQLite, "needs sqlite3"))
+  func `Damaged pages of an index lose nothing, and a new file has all rows`() throws {
     let (harness, backup) = try damaged(60) { path in
       let overwritten = try DamagedPages.overwrite("purchases_by_object", in: path)
       #expect(overwritten > 0)
@@ -157,10 +151,8 @@ import Testing
     }
   }
 
-  @Test(
-    "An index that lacks rows is named, and REINDEX builds it again",
-    .enabled(if: hasSQLite, "needs sqlite3"))
-  func staleIndex() throws {
+  @Test(.enabled(if: hasSQLite, "needs sqlite3"))
+  func `An index that lacks rows is named, and REINDEX builds it again`() throws {
     let (harness, backup) = try damaged(3) { path in
       func run(_ sql: String) throws {
         let connection = try Connection(path: path, mode: .readWrite, busyTimeout: .zero)
@@ -184,10 +176,8 @@ import Testing
     #expect(harness.run("db", "check").code == .done)
   }
 
-  @Test(
-    "Damage outside of all tables and indexes loses nothing, and a new file is sound",
-    .enabled(if: hasSQLite, "needs sqlite3"))
-  func freePages() throws {
+  @Test(.enabled(if: hasSQLite, "needs sqlite3"))
+  func `Damage outside of all tables and indexes loses nothing, and a new file is sound`() throws {
     let (harness, backup) = try damaged(3) { path in
       var bytes = try FileReading.content(of: path, bytesMax: 1 << 26).bytes
       // The number of free pages (https://www.sqlite.org/fileformat2.html#the_database_header).
@@ -201,8 +191,7 @@ import Testing
     #expect(harness.run("db", "check").code == .done)
   }
 
-  @Test("Rows with changed content are not reported as a damaged index")
-  func wrongRows() throws {
+  @Test func `Rows with changed content are not reported as a damaged index`() throws {
     let (harness, _) = try damaged(3) { path in
       let connection = try Connection(path: path, mode: .readWrite, busyTimeout: .zero)
       try connection.execute("PRAGMA ignore_check_constraints = ON; UPDATE purchases SET state = 'lost'")
@@ -213,8 +202,7 @@ import Testing
     #expect(!ran.out.contains("Nothing is lost"))
   }
 
-  @Test("A file that cannot be opened is reported, and every command refers to that report")
-  func unreadable() throws {
+  @Test func `A file that cannot be opened is reported, and every command refers to that report`() throws {
     let (harness, backup) = try damaged(3) { path in
       try DamagedPages.overwrite("sqlite_schema", in: path)
     }

@@ -7,8 +7,7 @@ import Testing
 
 @Suite("Texts about several destinations", .everyPlace)
 struct DestinationTextTests {
-  @Test("stats names each destination that is stopped, and JSON the one to know of first")
-  func stats() throws {
+  @Test func `stats names each destination that is stopped, and JSON the one to know of first`() throws {
     let harness = try OperatorHarness(swedbank: true)
     let now = harness.clock.now
     let breakers: [(DestinationName, Breaker)] = [
@@ -31,8 +30,7 @@ struct DestinationTextTests {
     #expect(app?["breaker"]?["state"] == "paused")
   }
 
-  @Test("A delivered receipt has the advice of its destination")
-  func delivered() throws {
+  @Test func `A delivered receipt has the advice of its destination`() throws {
     let harness = try OperatorHarness(swedbank: true)
     let purchases: [(ObjectID, ProcessorName, String)] = [
       ("sub_1", "stripe", "ask its support about"), ("/psp/1", "swedbank", "the webhook-id"),

@@ -166,8 +166,7 @@ struct ErasureTests {
     #expect(try harness.reader().integrityFaults() == [])
   }
 
-  @Test("What arrives after an erasure was stored whole")
-  func later() throws {
+  @Test func `What arrives after an erasure was stored whole`() throws {
     let (harness, _) = try harness()
     #expect(harness.run("users", "forget", "jane-77", "--yes", "--cancel-open").code == .done)
     let bodies = [
@@ -193,8 +192,7 @@ struct ErasureTests {
     #expect(try harness.store(back) == .stored(.receipt))
   }
 
-  @Test("A guest, whom no id of the merchant names, is forgotten by an address or a customer")
-  func guest() throws {
+  @Test func `A guest, whom no id of the merchant names, is forgotten by an address or a customer`() throws {
     for option in [["--email", "guest@example.com"], ["--customer", "cus_guest"]] {
       let harness = try OperatorHarness()
       let customer: CustomerID? = option[0] == "--email" ? nil : "cus_guest"
@@ -212,8 +210,7 @@ struct ErasureTests {
     }
   }
 
-  @Test("The user whom an address or a customer belongs to is forgotten; of two, none")
-  func known() throws {
+  @Test func `The user whom an address or a customer belongs to is forgotten; of two, none`() throws {
     let (harness, _) = try harness()
     try harness.store(
       event(
@@ -232,8 +229,8 @@ struct ErasureTests {
     }
   }
 
-  @Test("Earlier databases that a restore has set aside still have the data, and are named", .fileOnly)
-  func copies() throws {
+  @Test(.fileOnly)
+  func `Earlier databases that a restore has set aside still have the data, and are named`() throws {
     let (harness, _) = try harness()
     let copy = harness.databasePath + ".before-restore-17"
     try FileWriting.create(copy, mode: 0o600)

@@ -14,8 +14,7 @@ import Testing
     return harness
   }
 
-  @Test("They are listed, acknowledged with an owner and a note, audited, and opened again")
-  func life() throws {
+  @Test func `They are listed, acknowledged with an owner and a note, audited, and opened again`() throws {
     let harness = try Self.harness()
     let states = { try harness.run("failures", "list", "--json").objects.map { $0["state"]?.stringValue } }
     #expect(try states() == ["new", "new"])
@@ -36,8 +35,8 @@ import Testing
     #expect(try states() == ["new", "new"])
   }
 
-  @Test("A list of more groups than it shows says so", .fileOnly)
-  func manyGroups() throws {
+  @Test(.fileOnly)
+  func `A list of more groups than it shows says so`() throws {
     let harness = try OperatorHarness()
     let connection = try Connection(path: harness.databasePath, mode: .readWrite, busyTimeout: .seconds(1))
     func add(from first: Int, through last: Int) throws {
@@ -59,10 +58,8 @@ import Testing
     #expect(ran.notes.contains("Only 1,000 groups are listed"))
   }
 
-  @Test(
-    "Without a filter, ack and reopen act on every group only after a confirmation",
-    arguments: ["ack", "reopen"])
-  func confirmed(verb: String) throws {
+  @Test(arguments: ["ack", "reopen"])
+  func `Without a filter, ack and reopen act on every group only after a confirmation`(verb: String) throws {
     let harness = try Self.harness()
     try harness.fail(try harness.purchase("sub_9", app: "web"), status: 422)
     if verb == "reopen" { #expect(harness.run("failures", "ack", "--yes").code == .done) }
@@ -86,8 +83,7 @@ import Testing
     #expect(entries.count == 3)
   }
 
-  @Test("What does not exist is not acknowledged, and a wrong option is explained")
-  func mistakes() throws {
+  @Test func `What does not exist is not acknowledged, and a wrong option is explained`() throws {
     let harness = try Self.harness()
     #expect(harness.run("failures", "ack", "--reason", "gave_up").code == .notFound)
     #expect(harness.run("failures", "ack", "--note", " ").code == .usage)

@@ -20,8 +20,8 @@ import Testing
     return harness
   }
 
-  @Test("One typo in the configuration does not blind receiptctl", arguments: faults.indices)
-  func reading(fault: Int) throws {
+  @Test(arguments: faults.indices)
+  func `One typo in the configuration does not blind receiptctl`(fault: Int) throws {
     let harness = try Self.harness(Self.faults[fault])
     let commands = [
       ["stats"], ["apps", "list"], ["receipts", "list", "--app", "ios"], ["failures", "list"],
@@ -37,23 +37,21 @@ import Testing
     }
   }
 
-  @Test("A change that needs no app's settings is made in spite of a typo", arguments: faults.indices)
-  func changes(fault: Int) throws {
+  @Test(arguments: faults.indices)
+  func `A change that needs no app's settings is made in spite of a typo`(fault: Int) throws {
     let harness = try Self.harness(Self.faults[fault])
     let ran = harness.run("failures", "ack", "--app", "ios", "--reason", "http_422")
     #expect(ran.code == .done, "\(ran.notes)")
     #expect(harness.run("db", "backup", "--record", "snapshot-1").code == .done)
   }
 
-  @Test(
-    "A command that needs the apps' settings says so and changes nothing",
-    arguments: [
-      ["receipts", "replay", "--state", "failed", "--yes"],
-      ["receipts", "cancel", "--state", "failed", "--why", "x", "--yes"],
-      ["alerts", "test"], ["events", "reprocess", "--outcome", "unparsed", "--yes"], ["config", "show"],
-      ["users", "forget", "jdo-1", "--yes"],
-    ])
-  func refused(command: [String]) throws {
+  @Test(arguments: [
+    ["receipts", "replay", "--state", "failed", "--yes"],
+    ["receipts", "cancel", "--state", "failed", "--why", "x", "--yes"],
+    ["alerts", "test"], ["events", "reprocess", "--outcome", "unparsed", "--yes"], ["config", "show"],
+    ["users", "forget", "jdo-1", "--yes"],
+  ])
+  func `A command that needs the apps' settings says so and changes nothing`(command: [String]) throws {
     for fault in Self.faults {
       let harness = try Self.harness(fault)
       let ran = harness.run(arguments: command)
@@ -63,8 +61,8 @@ import Testing
     }
   }
 
-  @Test("Without one database in the file there is nothing to read", arguments: [0, 1])
-  func noDatabase(kind: Int) throws {
+  @Test(arguments: [0, 1])
+  func `Without one database in the file there is nothing to read`(kind: Int) throws {
     let harness = try OperatorHarness()
     try harness.configure { kind == 0 ? $0.replacing("database:", with: "databas:") : "{ database: 1, }}" }
     #expect(harness.run("stats").code == .configuration)

@@ -40,8 +40,7 @@ import Testing
     #expect(try StoreReader(path: path).receipt(id: ReceiptID(other))?.purchase.key.id == "sub_2")
   }
 
-  @Test("--force does not replace the database, nor a good copy by one that cannot be made")
-  func forceIsCareful() throws {
+  @Test func `--force does not replace the database, nor a good copy by one that cannot be made`() throws {
     let harness = try OperatorHarness()
     try harness.purchase("sub_1")
     #expect(harness.run("db", "backup", harness.databasePath, "--force").code == .refused)
@@ -62,8 +61,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test("A count in a message of the database commands is grouped, and plain in JSON")
-  func countsAreGrouped() throws {
+  @Test func `A count in a message of the database commands is grouped, and plain in JSON`() throws {
     let harness = try OperatorHarness()
     try LargeDatabase.fill(
       path: harness.databasePath, .init(receipts: 4678, failed: 1000), start: LargeDatabase.start)

@@ -56,16 +56,14 @@ import Testing
     try check(JobFilter.self, ["jobs", "list"])
   }
 
-  @Test(
-    "A value that nothing can have is refused",
-    arguments: [
-      ("--status", "600", "--status must be an HTTP status such as 503, or a class such as 5xx"),
-      ("--error", "tiemout", "no attempt can fail with 'tiemout'; did you mean 'timeout'?"),
-      ("--cause", "503", "no attempt can fail with '503'; did you mean 'http_503'?"),
-      ("--user", "", "--user must be 1 to 255 bytes of plain text"),
-      ("--since", "yesterday", "--since must be a time such as"),
-    ])
-  func refusals(option: String, value: String, message: String) throws {
+  @Test(arguments: [
+    ("--status", "600", "--status must be an HTTP status such as 503, or a class such as 5xx"),
+    ("--error", "tiemout", "no attempt can fail with 'tiemout'; did you mean 'timeout'?"),
+    ("--cause", "503", "no attempt can fail with '503'; did you mean 'http_503'?"),
+    ("--user", "", "--user must be 1 to 255 bytes of plain text"),
+    ("--since", "yesterday", "--since must be a time such as"),
+  ])
+  func `A value that nothing can have is refused`(option: String, value: String, message: String) throws {
     let ran = try OperatorHarness().run("receipts", "list", option, value)
     #expect(ran.code == .usage)
     #expect(ran.notes.contains(message), "\(ran.notes)")
@@ -90,8 +88,7 @@ import Testing
     #expect(harness.run("jobs", "list").out.contains("replay: state failed, last answer 422"))
   }
 
-  @Test("Every command that takes a state takes several")
-  func severalStates() throws {
+  @Test func `Every command that takes a state takes several`() throws {
     let harness = try ReceiptListTests.everyState()
     for command in OperatorProgram.spec.commands {
       for option in command.options where option.name == "state" {

@@ -17,8 +17,7 @@ struct FindCommandTests {
     return harness
   }
 
-  @Test("A user's purchases and contexts are in one table, the newest first")
-  func table() throws {
+  @Test func `A user's purchases and contexts are in one table, the newest first`() throws {
     let ran = try harness().run("find", "jdo-1")
     #expect(ran.code == .done)
     Snapshot.check(ran.out, "find")
@@ -48,16 +47,14 @@ struct FindCommandTests {
     #expect(try harness.run("find", "imp-4711", "--json").objects.first?["found_by"] == "import id")
   }
 
-  @Test("A price finds its receipts")
-  func price() throws {
+  @Test func `A price finds its receipts`() throws {
     let ran = try harness().run("find", "price_1", "--json")
     #expect(ran.code == .done)
     #expect(try ran.objects.map { $0["found_by"] } == ["price", "price"])
     #expect(try harness().run("find", "price_1", "--until", "2h").code == .notFound)
   }
 
-  @Test("Nothing found ends with 66 and says why; a wrong text with 64")
-  func nothing() throws {
+  @Test func `Nothing found ends with 66 and says why; a wrong text with 64`() throws {
     let harness = try harness()
     let unknown = harness.run("find", "sub_unknown-1")
     #expect(unknown.code == .notFound)
@@ -72,8 +69,7 @@ struct FindCommandTests {
     #expect(harness.run("find", "jdo-1", "--limit", "201").code == .usage)
   }
 
-  @Test("More results than the limit are announced")
-  func limit() throws {
+  @Test func `More results than the limit are announced`() throws {
     let ran = try harness().run("find", "jdo-1", "--limit", "1")
     #expect(ran.out.split(separator: "\n").count == 2)
     #expect(ran.notes.contains("More: "))

@@ -10,8 +10,8 @@ import Testing
 @testable import Service
 
 @Suite("Health in receiptctl") struct HealthCommandTests {
-  @Test("Without a receiptd that is reported first, before an older report", arguments: ["stats", "top"])
-  func notRunning(verb: String) throws {
+  @Test(arguments: ["stats", "top"])
+  func `Without a receiptd that is reported first, before an older report`(verb: String) throws {
     let harness = try OperatorHarness()
     let now = harness.clock.now
     let report = HealthReport(at: now, version: "1", startedAt: now, configuredAt: now)
@@ -28,9 +28,8 @@ import Testing
     #expect(service["process"] == .null)
   }
 
-  @Test(
-    "stats and alerts list have the same findings, the most urgent first", arguments: ["stats", "alerts"])
-  func findings(group: String) throws {
+  @Test(arguments: ["stats", "alerts"])
+  func `stats and alerts list have the same findings, the most urgent first`(group: String) throws {
     let harness = try OperatorHarness()
     let now = harness.clock.now
     var report = HealthReport(at: now, version: "1", startedAt: now, configuredAt: now)

@@ -11,8 +11,7 @@ import Testing
 
   @Test func theProgramsHelp() throws { Snapshot.check(try OperatorHarness().run("--help").out, "help") }
 
-  @Test("The help fits on a small terminal, and is what the program prints without a command")
-  func helpFits() throws {
+  @Test func `The help fits on a small terminal, and is what the program prints without a command`() throws {
     let help = try OperatorHarness().run("--help").out
     let lines = help.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
     #expect(lines.count <= 24)

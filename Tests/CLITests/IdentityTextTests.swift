@@ -35,36 +35,31 @@ struct IdentityTextTests {
     -> NamedUser
   { NamedUser(id: id, source: source, standing: standing) }
 
-  @Test(
-    "The source of the user is named",
-    arguments: [
-      (Purchase.UserSource.byOperator, "because an operator said so"), (.claim, "who claimed the purchase"),
-      (.context, "whose context the checkout names"), (.ownKey, "named in the metadata as ply_user_id"),
-      (.reference, "named in the checkout's client_reference_id"), (.metadata, "named in the metadata"),
-      (.customerMetadata, "named in the customer's metadata"),
-      (.customerMetadataOfLaterKey, "named in the customer's metadata"),
-    ])
-  func source(source: Purchase.UserSource, text: String) {
+  @Test(arguments: [
+    (Purchase.UserSource.byOperator, "because an operator said so"), (.claim, "who claimed the purchase"),
+    (.context, "whose context the checkout names"), (.ownKey, "named in the metadata as ply_user_id"),
+    (.reference, "named in the checkout's client_reference_id"), (.metadata, "named in the metadata"),
+    (.customerMetadata, "named in the customer's metadata"),
+    (.customerMetadataOfLaterKey, "named in the customer's metadata"),
+  ])
+  func `The source of the user is named`(source: Purchase.UserSource, text: String) {
     let said = words { $0.learn(named("jdo-1", source)) }
     #expect(said.hasPrefix("The user is 'jdo-1', \(text)."))
   }
 
-  @Test("What was inferred is not called named")
-  func inferred() {
+  @Test func `What was inferred is not called named`() {
     let said = words { $0.learn(named("jdo-1", .customer)) }
     #expect(said.hasPrefix("No event names a user: 'jdo-1' was inferred"))
     #expect(!said.contains("names 'jdo-1'"))
   }
 
-  @Test("A purchase without any name says so, and what would have named the user")
-  func nobody() {
+  @Test func `A purchase without any name says so, and what would have named the user`() {
     let said = words { _ in }
     #expect(said.hasPrefix("No event names a user."))
     #expect(said.contains("metadata `ply_user_id`, would have named the user"))
   }
 
-  @Test("An unknown reference says how to make references count")
-  func unknownReference() {
+  @Test func `An unknown reference says how to make references count`() {
     let name = named("jdo-1", .reference, .unknown)
     let said = words { $0.learn(name) }
     #expect(
@@ -75,23 +70,20 @@ struct IdentityTextTests {
     #expect(strict.contains("is no context's id, and `stripe.reference: \"context\"` lets it be nothing"))
   }
 
-  @Test("A placeholder and a spoilt context's id are refused for different reasons")
-  func refused() {
+  @Test func `A placeholder and a spoilt context's id are refused for different reasons`() {
     let placeholder = words { $0.learn(named("undefined", .metadata, .refused)) }
     #expect(placeholder.contains("is a placeholder and no user"))
     let spoilt = words { $0.learn(named("CTX_123", .reference, .refused)) }
     #expect(spoilt.contains("looks like a context's id"))
   }
 
-  @Test("The users of an ambiguous customer are named")
-  func ambiguous() {
+  @Test func `The users of an ambiguous customer are named`() {
     let said = words(customer: ["ben", "anna"]) { _ in }
     #expect(said.hasPrefix("The customer cus_1 was seen with several users ('anna', 'ben')"))
     #expect(!words(customer: ["anna"]) { _ in }.contains("several users"))
   }
 
-  @Test("The only user of the customer is a suggestion for a receipt that failed without one")
-  func suggestion() {
+  @Test func `The only user of the customer is a suggestion for a receipt that failed without one`() {
     let text =
       "The customer cus_1 was seen with 'anna'. If the purchase is theirs: receiptctl receipts complete "
       + "rcp_1 --user USER."
@@ -102,16 +94,14 @@ struct IdentityTextTests {
     #expect(!other.contains("anna"))
   }
 
-  @Test("A context that is named and not posted yet is what the receipt waits for")
-  func awaited() {
+  @Test func `A context that is named and not posted yet is what the receipt waits for`() {
     let nobody = words(awaited: ["ctx_9"]) { _ in }
     #expect(nobody.hasPrefix("The checkout names the context ctx_9, which was not posted to this app"))
     let known = words(awaited: ["ctx_9"]) { $0.learn(named("jdo-1", .metadata)) }
     #expect(known.contains("It has no context: ctx_9 is named, and was not posted to this app."))
   }
 
-  @Test("A weaker name is kept, and is a conflict")
-  func weaker() {
+  @Test func `A weaker name is kept, and is a conflict`() {
     let said = words {
       $0.learn(named("anon-1", .context))
       $0.learn(named("jdo-1", .metadata))
@@ -120,8 +110,7 @@ struct IdentityTextTests {
     #expect(said.contains("marked user_conflict"))
   }
 
-  @Test("A stronger name that came too late says how to correct the receipt")
-  func late() {
+  @Test func `A stronger name that came too late says how to correct the receipt`() {
     let said = words {
       $0.learn(named("anon-1", .reference))
       $0.keep(named("jdo-1", .ownKey))
@@ -130,8 +119,7 @@ struct IdentityTextTests {
     #expect(said.contains("receiptctl receipts correct rcp_1 --user USER --why TEXT"))
   }
 
-  @Test("A guessed context is called the newest that fits, and a missing one is explained")
-  func context() {
+  @Test func `A guessed context is called the newest that fits, and a missing one is explained`() {
     let guessed = words {
       $0.learn(named("jdo-1", .metadata))
       ($0.contextID, $0.context) = ("ctx_1", ContextBlob(text: "x", priceID: nil))
@@ -142,8 +130,7 @@ struct IdentityTextTests {
     #expect(words { _ in }.contains("Without a user it has no context."))
   }
 
-  @Test("The price is explained: the only one, the context's, or the first")
-  func price() {
+  @Test func `The price is explained: the only one, the context's, or the first`() {
     #expect(words { _ in }.hasSuffix("The price is price_1, the only one that is named."))
     #expect(words { $0.prices = [] }.hasSuffix("No event names a price."))
     #expect(words { $0.prices = ["price_1", "fee"] }.contains("price_1, the first of price_1, fee"))
@@ -158,8 +145,7 @@ struct IdentityTextTests {
     #expect(!free.contains("price"))
   }
 
-  @Test("A foreign sale and an erased user have one sentence each")
-  func others() {
+  @Test func `A foreign sale and an erased user have one sentence each`() {
     let foreign = words { $0.observations.insert(.excepted) }
     #expect(foreign == "It is a sale of something else, by `sells` or `except`: it gets no receipt.")
     #expect(words { $0.key.id = "erased:1" } == "Its user's data was erased.")

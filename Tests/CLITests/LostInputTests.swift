@@ -32,8 +32,7 @@ import Testing
     }
   }
 
-  @Test("Findings of each kind that receiptd counts are on every face, in the same words")
-  func everyFace() throws {
+  @Test func `Findings of each kind that receiptd counts are on every face, in the same words`() throws {
     var reported: HealthReport?
     let harness = try Self.served { report in
       report.reasons = [.init(name: "queue_full", text: "the write queue is full", advice: "See the disk.")]
@@ -66,8 +65,7 @@ import Testing
     }
   }
 
-  @Test("doctor does not say that webhooks are well while every one is refused")
-  func webhooks() throws {
+  @Test func `doctor does not say that webhooks are well while every one is refused`() throws {
     let harness = try Self.served { $0.refusedWebhooks[AppProcessor("ios", "stripe")] = ["mismatch": 30] }
     try Self.expect(
       harness, "30 webhooks of ios refused for the signature", "compare apps.ios.stripe.webhook_secrets with")
@@ -81,8 +79,7 @@ import Testing
     #expect(try DoctorPage(some, "--local", "--only", "webhooks").findings.map(\.level) == [.warning])
   }
 
-  @Test("Contexts that are refused are not only in the log")
-  func contexts() throws {
+  @Test func `Contexts that are refused are not only in the log`() throws {
     let harness = try Self.served { $0.refusedContexts["ios"] = ["key": 20, "limited": 5] }
     try Self.expect(
       harness, "25 requests of the clients of ios refused",

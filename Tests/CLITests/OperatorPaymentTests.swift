@@ -94,8 +94,7 @@ import Testing
     #expect(harness.run("payments", "list").out == "No payment has an unknown outcome.\n")
   }
 
-  @Test("A capture that the processor refused is not said to be unknown")
-  func refused() throws {
+  @Test func `A capture that the processor refused is not said to be unknown`() throws {
     let harness = try Self.started()
     let open = try Self.capture(harness)
     try harness.store(SaveCapture(open.reference, failures: 1, retryAt: harness.clock.now, isGivenUp: true))
@@ -133,8 +132,7 @@ import Testing
     #expect(harness.run("payments", "list").out == "No payment has an unknown outcome.\n")
   }
 
-  @Test("A payment that is not fetched any more is listed until an operator asks again")
-  func givenUpFetch() throws {
+  @Test func `A payment that is not fetched any more is listed until an operator asks again`() throws {
     let harness = try Self.started()
     let payment = try #require(try harness.reader().details(object: Self.order).first).record.reference
     try harness.store(
@@ -157,8 +155,7 @@ import Testing
     #expect(harness.run("payments", "list").out == "No payment has an unknown outcome.\n")
   }
 
-  @Test("A list that is not complete says so, and how to get the rest")
-  func moreThanTheLimit() throws {
+  @Test func `A list that is not complete says so, and how to get the rest`() throws {
     let harness = try Self.started()
     _ = try Self.capture(harness)
     var second = Self.report(.started, by: "jdo-3")
@@ -182,8 +179,7 @@ import Testing
     #expect(last == ["compared": 1, "complete": false])
   }
 
-  @Test("A reversal does not appear as a replay in the history of its receipt")
-  func reversalIsNoReplay() throws {
+  @Test func `A reversal does not appear as a replay in the history of its receipt`() throws {
     let harness = try Self.started()
     try harness.store(StorePayment(app: "ios", Self.report(.paid)))
     harness.clock.advance(.seconds(60))

@@ -90,8 +90,7 @@ import Testing
     #expect(try ran.objects.map { $0["object_id"]?.stringValue } == objects)
   }
 
-  @Test("A list of several states continues where its page ended, without a gap")
-  func statesContinue() throws {
+  @Test func `A list of several states continues where its page ended, without a gap`() throws {
     let harness = try Self.everyState()
     let states = ["failed", "waiting", "pending", "delivered", "cancelled"].flatMap { ["--state", $0] }
     let list = ["receipts", "list", "--json", "--limit", "2"] + states
@@ -186,8 +185,7 @@ import Testing
     #expect(object["customer_id"] == .null)
   }
 
-  @Test("A paused receipt names the attempts that do not count")
-  func attemptsOfAPauseAreCounted() throws {
+  @Test func `A paused receipt names the attempts that do not count`() throws {
     let harness = try OperatorHarness()
     let id = try harness.purchase("sub_1")
     func attempts() -> Substring? {

@@ -22,8 +22,7 @@ struct ReferenceTests {
     #expect(RecordedFile.fault(text, "../../deploy/\(path)") == nil)
   }
 
-  @Test("The recorded files equal the generated ones")
-  func files() throws {
+  @Test func `The recorded files equal the generated ones`() throws {
     let harness = try OperatorHarness()
     for shell in Completions.Shell.allCases {
       let name = shell == .zsh ? "_receiptctl" : "receiptctl.\(shell.rawValue)"
@@ -35,8 +34,7 @@ struct ReferenceTests {
     #expect(harness.run("completions", "tcsh").notes.contains("SHELL must be one of bash, zsh, fish"))
   }
 
-  @Test("Every command, option and key is in its page")
-  func everythingIsThere() {
+  @Test func `Every command, option and key is in its page`() {
     let page = ManualPage.receiptctl.text.replacing("\\-", with: "-")
     for command in OperatorProgram.spec.commands where !command.isHidden {
       #expect(page.contains("\\fB\(command.name)"), "\(command.name)")
@@ -53,13 +51,11 @@ struct ReferenceTests {
     }
   }
 
-  @Test("docs/configuration.md is what the declarations of the keys say now")
-  func configurationDocument() {
+  @Test func `docs/configuration.md is what the declarations of the keys say now`() {
     check(ConfigurationDocument.text, "../docs/configuration.md")
   }
 
-  @Test("config schema prints the schema, and one line of it with --json")
-  func schema() throws {
+  @Test func `config schema prints the schema, and one line of it with --json`() throws {
     let harness = try OperatorHarness()
     let shown = harness.run("config", "schema")
     #expect(shown.code == .done)
@@ -81,8 +77,7 @@ struct ReferenceTests {
     return ran.output.split(separator: "\n").map(String.init)
   }
 
-  @Test("bash completes groups, verbs, options and their values")
-  func completesInBash() throws {
+  @Test func `bash completes groups, verbs, options and their values`() throws {
     #expect(try bash(["rec"]) == ["receipts"])
     #expect(try bash(["receipts", "sh"]) == ["show"])
     #expect(try bash(["--config", "x", "receipts", "sh"]) == ["show"])
@@ -97,8 +92,7 @@ struct ReferenceTests {
     #expect(try bash(["db", "restore", "/etc/host"]).contains("/etc/hosts"))
   }
 
-  @Test("Completions get apps, reasons and jobs from the configuration and the database")
-  func words() throws {
+  @Test func `Completions get apps, reasons and jobs from the configuration and the database`() throws {
     let harness = try OperatorHarness(apps: ["ios", "web"])
     #expect(harness.run("words", "apps").out == "ios\nweb\n")
     #expect(harness.run("words", "reasons").out == "")
@@ -109,8 +103,8 @@ struct ReferenceTests {
     #expect(harness.run("words", "jobs").out == "\(job.id)\n")
   }
 
-  @Test("fish completes the same", .enabled(if: ShellRun.isThere("fish"), "fish is not installed"))
-  func completesInFish() throws {
+  @Test(.enabled(if: ShellRun.isThere("fish"), "fish is not installed"))
+  func `fish completes the same`() throws {
     for (line, expected) in [
       ("rec", "receipts"), ("receipts sh", "show"), ("receipts list --pri", "--price"),
       ("receipts list --state f", "failed"), ("completions z", "zsh"),
@@ -122,9 +116,8 @@ struct ReferenceTests {
     }
   }
 
-  @Test(
-    "zsh loads its file, and completes by it", .enabled(if: ShellRun.isThere("zsh"), "zsh is not installed"))
-  func completesInZsh() throws {
+  @Test(.enabled(if: ShellRun.isThere("zsh"), "zsh is not installed"))
+  func `zsh loads its file, and completes by it`() throws {
     // zsh completes only at a prompt, so the test uses zsh's own pseudo-terminal (zshmodules(1), zpty).
     let script = """
       zmodload zsh/zpty; zpty z zsh -f -i
@@ -154,10 +147,9 @@ struct ReferenceTests {
   }
 
   @Test(
-    "man reports no fault in the pages",
     .enabled(if: ShellRun.isThere("mandoc"), "mandoc is not installed"),
     arguments: ManualPage.allCases)
-  func isSound(page: ManualPage) throws {
+  func `man reports no fault in the pages`(page: ManualPage) throws {
     let ran = try ShellRun(["mandoc", "-T", "lint", "-W", "warning", "\(Self.deploy)/man/\(page.fileName)"])
     // Manual pages have no date, so that they are reproducible.
     let faults = ran.output.split(separator: "\n").filter { !$0.contains("missing date") }

@@ -28,8 +28,7 @@ import Testing
     #expect(try ReloadCommand.answer(reader, unlike: nil, askedAt: asked)?.generation == 2)
   }
 
-  @Test("A result from before a reboot does not answer a request, although its clock is ahead")
-  func earlierBoot() throws {
+  @Test func `A result from before a reboot does not answer a request, although its clock is ahead`() throws {
     let harness = try OperatorHarness()
     let old = try report(began: 9_000_000)
     _ = try harness.writer.apply(SaveServiceReport(old), now: harness.clock.now)
@@ -37,8 +36,7 @@ import Testing
     #expect(try ReloadCommand.answer(try harness.reader(), unlike: old, askedAt: asked) == nil)
   }
 
-  @Test("Without a receiptd there is nothing to reload")
-  func notRunning() throws {
+  @Test func `Without a receiptd there is nothing to reload`() throws {
     let ran = try OperatorHarness().run("reload")
     #expect(ran.code == .unavailable)
     #expect(ran.notes.contains("no receiptd serves FOLDER/receiptd.db"))
@@ -49,8 +47,7 @@ import Testing
     #expect(!named.notes.contains("was changed"))
   }
 
-  @Test("A process that does not serve the database is not signalled")
-  func anotherProcess() throws {
+  @Test func `A process that does not serve the database is not signalled`() throws {
     let ran = try OperatorHarness().run("reload", "--process", "1")
     #expect(ran.code == .unavailable)
     #expect(ran.notes.contains("receiptd (process 1) does not serve FOLDER/receiptd.db"))

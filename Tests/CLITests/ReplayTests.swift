@@ -152,8 +152,7 @@ import Testing
     #expect(try harness.receipt(id).state == .cancelled)
   }
 
-  @Test("The estimate of a job respects delivery.rate, before it begins and while it runs")
-  func estimate() throws {
+  @Test func `The estimate of a job respects delivery.rate, before it begins and while it runs`() throws {
     let harness = try OperatorHarness()
     for number in 1...10 { try harness.fail(try harness.purchase("sub_\(number)")) }
     try harness.configure { $0.replacing("join: {", with: "delivery: { rate: 0.5 }, join: {") }
@@ -168,8 +167,7 @@ import Testing
     #expect(harness.run("jobs", "show", job).out.contains("5/s (0.5/s by delivery.rate), 20 s left"))
   }
 
-  @Test("A job whose receipts failed again does not say that it is done and nothing else")
-  func doneWithFailures() throws {
+  @Test func `A job whose receipts failed again does not say that it is done and nothing else`() throws {
     let harness = try OperatorHarness()
     let ids = try (1...3).map { number in
       let id = try harness.purchase("sub_\(number)")
@@ -214,8 +212,7 @@ import Testing
     #expect(try ran.objects.last?["replayed"] == 3)
   }
 
-  @Test("A replay says that receipts are pending again, not that they were replayed")
-  func saysWhatWasDone() throws {
+  @Test func `A replay says that receipts are pending again, not that they were replayed`() throws {
     let harness = try OperatorHarness()
     for number in 1...3 { try harness.fail(harness.purchase("sub_\(number)")) }
     let one = harness.run(

@@ -30,8 +30,7 @@ struct RestoreTests {
     Set(try StoreReader(path: path).receipts(ReceiptFilter(), limit: 100).map(\.purchase.key.id))
   }
 
-  @Test("The backup replaces the database, and the previous file is kept beside it")
-  func restore() throws {
+  @Test func `The backup replaces the database, and the previous file is kept beside it`() throws {
     let (harness, backup, _) = try harness()
     let look = harness.run("db", "restore", backup, "--dry-run")
     #expect(look.code == .done)
@@ -92,8 +91,7 @@ struct RestoreTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: harness.folder).sorted() == before)
   }
 
-  @Test("A restore through a symbolic link replaces the linked file, and the link stays")
-  func throughLink() throws {
+  @Test func `A restore through a symbolic link replaces the linked file, and the link stays`() throws {
     let (harness, backup, _) = try harness()
     try FileManager.default.createSymbolicLink(
       atPath: harness.folder + "/link.db", withDestinationPath: "receiptd.db")
@@ -175,8 +173,7 @@ struct RestoreTests {
     #expect(audit["details"]?["halted_jobs"] == .array(jobs.map { .string($0.id.text) }))
   }
 
-  @Test("A file that is not a sound backup changes nothing")
-  func isNoBackup() throws {
+  @Test func `A file that is not a sound backup changes nothing`() throws {
     let (harness, backup, _) = try harness()
     #expect(harness.run("db", "restore", harness.folder + "/none.db", "--yes").code == .notFound)
     let text = harness.folder + "/text.db"
@@ -202,8 +199,8 @@ struct RestoreTests {
     #expect(!FileManager.default.fileExists(atPath: harness.databasePath + ".restore"))
   }
 
-  @Test("A damaged or missing database is replaced, too", arguments: [true, false])
-  func isNeeded(isThere: Bool) throws {
+  @Test(arguments: [true, false])
+  func `A damaged or missing database is replaced, too`(isThere: Bool) throws {
     let (harness, backup, _) = try harness()
     let other = try OperatorHarness()
     try FileManager.default.removeItem(atPath: other.databasePath)
@@ -222,8 +219,7 @@ struct RestoreTests {
     _ = harness
   }
 
-  @Test("A log without its database is not applied to the backup, and is kept")
-  func leftLog() throws {
+  @Test func `A log without its database is not applied to the backup, and is kept`() throws {
     let (harness, backup, _) = try harness()
     let log = harness.databasePath + "-wal"
     let kept = try FileReading.content(of: log, bytesMax: 1 << 26).bytes
@@ -254,8 +250,7 @@ struct RestoreTests {
     #expect(harness.run("db", "restore", backup, "--yes").code == .done)
   }
 
-  @Test("A purge deletes data older than its retention, and a dry run deletes nothing")
-  func purge() throws {
+  @Test func `A purge deletes data older than its retention, and a dry run deletes nothing`() throws {
     let harness = try OperatorHarness()
     try harness.context("old one")
     try harness.deliver(try harness.purchase("sub_1"))

@@ -15,8 +15,8 @@ import Upkeep
 @testable import Web
 
 @Suite("receiptctl status and show", .everyPlace) struct StatusCommandTests {
-  @Test("status has the problems first, the most urgent first and each once, then the apps", .fileOnly)
-  func status() throws {
+  @Test(.fileOnly)
+  func `status has the problems first, the most urgent first and each once, then the apps`() throws {
     let harness = try OperatorHarness()
     let now = harness.clock.now
     var report = HealthReport(at: now, version: "1", startedAt: now, configuredAt: now)
@@ -41,8 +41,8 @@ import Upkeep
     #expect(!harness.run("status").out.contains("Nothing is wrong."))
   }
 
-  @Test("Of a file that cannot be read, status says nothing about apps that are missing in it", .fileOnly)
-  func brokenFile() throws {
+  @Test(.fileOnly)
+  func `Of a file that cannot be read, status says nothing about apps that are missing in it`() throws {
     let harness = try OperatorHarness()
     let now = harness.clock.now
     harness.daemon = LockHolder(process: .max, purpose: .serving)
@@ -79,8 +79,8 @@ import Upkeep
     #expect(one.dropFirst().map { $0["app"] } == ["web"])
   }
 
-  @Test("status and the dashboard list the same problems in one order, an operator's pause last", .fileOnly)
-  func faces() throws {
+  @Test(.fileOnly)
+  func `status and the dashboard list the same problems in one order, an operator's pause last`() throws {
     let harness = try OperatorHarness()
     let now = harness.clock.now
     harness.daemon = LockHolder(process: .max, purpose: .serving)
@@ -119,8 +119,7 @@ import Upkeep
     return findings.map { $0[field]?.stringValue }
   }
 
-  @Test("show opens what an id, or a part of one, is about, as the group's own command")
-  func show() throws {
+  @Test func `show opens what an id, or a part of one, is about, as the group's own command`() throws {
     let harness = try OperatorHarness()
     let context = try harness.context("e30=", price: "price_1")
     let receipt = try harness.purchase("sub_1NkXMvLkdIwHu7ix")
@@ -140,8 +139,7 @@ import Upkeep
     #expect(try harness.run("show", receipt, "--json").objects.first?["id"] == .string(receipt))
   }
 
-  @Test("show lists what several have, and says that nothing has an id")
-  func ambiguous() throws {
+  @Test func `show lists what several have, and says that nothing has an id`() throws {
     let harness = try OperatorHarness()
     for end in ["aaaa", "bbbb"] { try harness.purchase(ObjectID("sub_1NkXMvLk\(end)")) }
     let several = harness.run("show", "sub_1NkXMvLk")
@@ -151,8 +149,7 @@ import Upkeep
     #expect(harness.run("show", "sub_unknown").code == .notFound)
   }
 
-  @Test("An operator's reason is --why; the name that it had in some commands still works")
-  func why() throws {
+  @Test func `An operator's reason is --why; the name that it had in some commands still works`() throws {
     let harness = try OperatorHarness()
     for (user, option, text) in [("jdo-1", "--why", "request 1"), ("jdo-2", "--reason", "request 2")] {
       try harness.deliver(try harness.purchase(ObjectID("sub_\(user)"), user: user))
@@ -162,8 +159,7 @@ import Upkeep
     }
   }
 
-  @Test("The audit is searched by who made a change, and by the command or its group")
-  func audit() throws {
+  @Test func `The audit is searched by who made a change, and by the command or its group`() throws {
     let harness = try OperatorHarness()
     #expect(harness.run("apps", "pause", "ios", "--why", "w").code == .done)
     #expect(harness.run("apps", "resume", "ios").code == .done)
@@ -179,8 +175,7 @@ import Upkeep
     #expect(try found("--what", "app") == [])
   }
 
-  @Test("failures ack --undo opens the groups again, and the audit says so")
-  func undo() throws {
+  @Test func `failures ack --undo opens the groups again, and the audit says so`() throws {
     let harness = try OperatorHarness()
     try harness.fail(try harness.purchase("sub_1"))
     #expect(harness.run("failures", "ack", "--reason", "http_422", "--why", "asked them").code == .done)

@@ -20,8 +20,7 @@ struct UserTests {
     return harness
   }
 
-  @Test("users show has all data of a user")
-  func show() throws {
+  @Test func `users show has all data of a user`() throws {
     let harness = try harness()
     Snapshot.check(harness.run("users", "show", "jdo-1").out, "users-show")
     let object = try #require(try harness.run("users", "show", "jdo-1", "--json").objects.first)
@@ -39,8 +38,8 @@ struct UserTests {
     #expect(unknown.notes.contains("nothing is known of nobody"))
   }
 
-  @Test("users show --json says that it lacks the older entries of an id that many users share", .fileOnly)
-  func showsNewest() throws {
+  @Test(.fileOnly)
+  func `users show --json says that it lacks the older entries of an id that many users share`() throws {
     let harness = try harness()
     var random = SeededGenerator(seed: 1)
     let posts = (1...10_000).map { number in
@@ -59,8 +58,7 @@ struct UserTests {
     #expect(cut.notes.contains("receiptctl receipts list --user shared --all --json"))
   }
 
-  @Test("A forgotten user is in no list, and the audit names the operator")
-  func forget() throws {
+  @Test func `A forgotten user is in no list, and the audit names the operator`() throws {
     let harness = try harness()
     let look = harness.run("users", "forget", "jdo-1", "--dry-run")
     #expect(look.code == .done)
@@ -152,8 +150,7 @@ struct UserTests {
     #expect(last.out.contains("1 purchase without a receipt"), "\(last.out)")
   }
 
-  @Test("The preview counts purchases without a receipt, which are erased, too")
-  func withoutReceipt() throws {
+  @Test func `The preview counts purchases without a receipt, which are erased, too`() throws {
     let harness = try OperatorHarness()
     for (number, user) in [nil, "jdo-1"].enumerated() {
       let report = PurchaseReport(
@@ -172,8 +169,7 @@ struct UserTests {
     #expect(ran.out.hasPrefix("Erased 1 receipt (1 cancelled), 1 purchase without a receipt, "), "\(ran.out)")
   }
 
-  @Test("Pending receipts are not erased without --cancel-open")
-  func isOpen() throws {
+  @Test func `Pending receipts are not erased without --cancel-open`() throws {
     let harness = try harness()
     let id = try harness.purchase("sub_3")
     let ran = harness.run("users", "forget", "jdo-1", "--yes")
@@ -185,8 +181,7 @@ struct UserTests {
     #expect(try harness.receipt(id).state == .cancelled)
   }
 
-  @Test("Events without a purchase are found by their content, and other events stay")
-  func looseEvents() throws {
+  @Test func `Events without a purchase are found by their content, and other events stay`() throws {
     let harness = try harness()
     let bodies = [
       #"{"data":{"object":{"client_reference_id":"jdo-1"}}}"#,
@@ -208,8 +203,8 @@ struct UserTests {
     for number in 3..<5 { #expect(try reader.events(id: "evt_loose\(number)").count == 1) }
   }
 
-  @Test("An event that cannot be read is named, and all that can be erased is erased", .fileOnly)
-  func unreadableEvent() throws {
+  @Test(.fileOnly)
+  func `An event that cannot be read is named, and all that can be erased is erased`() throws {
     let harness = try harness()
     for (number, user) in ["jdo-1", "someone"].enumerated() {
       let event = IngestEvent(
@@ -227,8 +222,7 @@ struct UserTests {
     #expect(try harness.reader().events(id: "evt_loose0").isEmpty)
   }
 
-  @Test("A user who is known only from events is found in every app and forgotten")
-  func onlyLooseEvents() throws {
+  @Test func `A user who is known only from events is found in every app and forgotten`() throws {
     let harness = try OperatorHarness(apps: ["ios", "web"])
     for app: AppSlug in ["ios", "web"] {
       let body = #"{"data":{"object":{"client_reference_id":"loose-1","email":"a@example.com"}}}"#
@@ -246,8 +240,8 @@ struct UserTests {
     #expect(try harness.reader().events(id: "evt_ios").isEmpty)
   }
 
-  @Test("The request to Purchasely has a signature over its exact bytes", arguments: [200, 429, 401])
-  func askPurchasely(status: Int) throws {
+  @Test(arguments: [200, 429, 401])
+  func `The request to Purchasely has a signature over its exact bytes`(status: Int) throws {
     let seen = Monitor<[String]>([])
     let server = try ScriptedServer { connection in
       while let request = connection.readRequest() {
@@ -285,8 +279,7 @@ struct UserTests {
     }
   }
 
-  @Test("Without the secret nothing is changed")
-  func withoutSecret() throws {
+  @Test func `Without the secret nothing is changed`() throws {
     let harness = try harness()
     let ran = harness.run(
       "users", "forget", "jdo-1", "--yes", "--ask-purchasely", environment: ["API_KEY": "k"])

@@ -38,16 +38,14 @@ import Testing
     loaded.configuration.redacted["database"]
   }
 
-  @Test("A text that is not a URL is the path of a file")
-  func file() throws {
+  @Test func `A text that is not a URL is the path of a file`() throws {
     #expect(try load("/var/r.db").configuration.database == .file("/var/r.db"))
     #expect(try load("r=1.db").configuration.database == .file("/etc/receiptd/r=1.db"))
     #expect(try load("/var/r.db").configuration.durability == .safe)
     #expect(try load("/var/r.db").configuration.secrets.allSatisfy { $0.path != "database" })
   }
 
-  @Test("Backups have defaults, are for a file only, and start a program by its whole path")
-  func backups() throws {
+  @Test func `Backups have defaults, are for a file only, and start a program by its whole path`() throws {
     let loaded = try load("/var/r.db", "backup: { to: 'copies/' },").configuration
     #expect(loaded.backup == .init(to: "/etc/receiptd/copies", every: .days(1), keep: 14, then: []))
     #expect(loaded.redacted["backup"]?["to"] == "/etc/receiptd/copies")
@@ -63,8 +61,7 @@ import Testing
     }
   }
 
-  @Test("A URL is used unchanged, and shown without its password (R7)")
-  func inPlace() throws {
+  @Test func `A URL is used unchanged, and shown without its password (R7)`() throws {
     let loaded = try load(Self.url)
     let place = loaded.configuration.database
     #expect(try place.url?.reveal() == Self.url)
@@ -74,8 +71,7 @@ import Testing
     #expect(!loaded.warnings.contains { $0.path == "database" })
   }
 
-  @Test("A URL that is elsewhere is read as other secrets are, and its source is shown (R7)")
-  func elsewhere() throws {
+  @Test func `A URL that is elsewhere is read as other secrets are, and its source is shown (R7)`() throws {
     let loaded = try load("env:DATABASE_URL", environment: ["DATABASE_URL": Self.url])
     #expect(try loaded.configuration.database.url?.reveal() == Self.url)
     #expect(shown(loaded) == "env:DATABASE_URL")
@@ -123,29 +119,25 @@ import Testing
       faults("file:\(file)").first?.message.contains("for a database file, write its path") == true)
   }
 
-  @Test(
-    "A text that is meant as a server is not the path of a file",
-    arguments: [
-      "Postgres://db/r", " postgres://db/r", "postgres:/db/r", "postgresql:db", "mysql://db/r",
-      "jdbc:postgresql://db/r", "sqlite:///var/r.db", "host=db dbname=receipts", "dbname=receipts",
-      "service=receipts",
-    ])
-  func meantAsServer(text: String) {
+  @Test(arguments: [
+    "Postgres://db/r", " postgres://db/r", "postgres:/db/r", "postgresql:db", "mysql://db/r",
+    "jdbc:postgresql://db/r", "sqlite:///var/r.db", "host=db dbname=receipts", "dbname=receipts",
+    "service=receipts",
+  ])
+  func `A text that is meant as a server is not the path of a file`(text: String) {
     let found = faults(text)
     #expect(found.map(\.path) == ["database"])
     #expect(found.first?.message.contains("a URL begins with postgres://") == true)
   }
 
-  @Test("A mistyped URL in place is a fault without any part of it (R7)")
-  func mistyped() {
+  @Test func `A mistyped URL in place is a fault without any part of it (R7)`() {
     let found = faults("postgres://receiptd:very/secret@db/receipts")
     #expect(found.map(\.path) == ["database"])
     #expect(found.first?.message.contains("write @ as %40, : as %3A, / as %2F") == true)
     #expect(found.first?.description.contains("secret") == false)
   }
 
-  @Test("A password in a file that others can read is a warning, and a URL without one is not")
-  func openFile() throws {
+  @Test func `A password in a file that others can read is a warning, and a URL without one is not`() throws {
     let open = try load(Self.url, mode: 0o644).warnings.filter { $0.path == "database" }
     #expect(open.count == 1)
     #expect(open.first?.message.contains("chmod 600") == true)
@@ -167,8 +159,7 @@ import Testing
     #expect(try messages("postgres://a/r?sslmode=require&password=x").isEmpty)
   }
 
-  @Test("database_durability is safe unless it is set, and is without effect for a file")
-  func durability() throws {
+  @Test func `database_durability is safe unless it is set, and is without effect for a file`() throws {
     #expect(try load(Self.url).configuration.durability == .safe)
     let loaded = try load(Self.url, "database_durability: 'unsafe',")
     #expect(loaded.configuration.durability == .lossy)
@@ -214,8 +205,7 @@ import Testing
     #expect(try before.changes(to: snapshot("postgres://receiptd:other@db2/receipts")).fixed == ["database"])
   }
 
-  @Test("The place of the database is known although the rest of the file is faulty")
-  func placeOnly() throws {
+  @Test func `The place of the database is known although the rest of the file is faulty`() throws {
     let folder = try TestFolder()
     let file = try folder.write("{ database: 'env:URL', listen: 1, no_such_key: 2 }")
     let place = try ConfigurationLoader.readable(path: file, environment: Environment(["URL": Self.url]))

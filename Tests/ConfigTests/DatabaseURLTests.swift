@@ -17,20 +17,18 @@ import Testing
     }
   }
 
-  @Test(
-    "Every URL that libpq understands passes unchanged",
-    arguments: [
-      "postgres://", "postgresql://", "postgres:///", "postgres:///receipts", "postgres://db",
-      "postgres://db/",
-      "postgres://db:5433/receipts", "postgres://receiptd@db/receipts", "postgres://receiptd:@db/receipts",
-      "postgres://receiptd:a%40b%2Fc%3A@db/receipts", "postgres://u:a:b?c#d,e@db/receipts",
-      "postgres://db1,db2:5433,[2001:db8::1],[::1]:5434/receipts?target_session_attrs=read-write",
-      "postgres://%2Fvar%2Frun%2Fpostgresql:5433/receipts", "postgres:///receipts?host=/var/run/postgresql",
-      "postgres://%40abstract/receipts", "postgres://db?sslmode=verify-full&sslrootcert=/etc/ca.pem&",
-      "postgres:///?host=a,b&port=1,2&user=a@b&dbname=r&options=-c%20search_path%3Drelay",
-      "postgres://db:/receipts", "postgres://db/r?", "postgres://db/r?a_later_parameter=1",
-    ])
-  func accepted(text: String) throws {
+  @Test(arguments: [
+    "postgres://", "postgresql://", "postgres:///", "postgres:///receipts", "postgres://db",
+    "postgres://db/",
+    "postgres://db:5433/receipts", "postgres://receiptd@db/receipts", "postgres://receiptd:@db/receipts",
+    "postgres://receiptd:a%40b%2Fc%3A@db/receipts", "postgres://u:a:b?c#d,e@db/receipts",
+    "postgres://db1,db2:5433,[2001:db8::1],[::1]:5434/receipts?target_session_attrs=read-write",
+    "postgres://%2Fvar%2Frun%2Fpostgresql:5433/receipts", "postgres:///receipts?host=/var/run/postgresql",
+    "postgres://%40abstract/receipts", "postgres://db?sslmode=verify-full&sslrootcert=/etc/ca.pem&",
+    "postgres:///?host=a,b&port=1,2&user=a@b&dbname=r&options=-c%20search_path%3Drelay",
+    "postgres://db:/receipts", "postgres://db/r?", "postgres://db/r?a_later_parameter=1",
+  ])
+  func `Every URL that libpq understands passes unchanged`(text: String) throws {
     #expect(mistake(text) == nil)
     #expect(try DatabaseURL(Secret(text)).reveal() == text)
   }
@@ -64,37 +62,34 @@ import Testing
     #expect(!message.contains("hidden"))
   }
 
-  @Test(
-    "A shown URL has no password (R7)",
-    arguments: [
-      ("postgres://db/receipts", "postgres://db/receipts"),
-      (
-        "postgres://receiptd@db1,db2:5433/r?sslmode=require",
-        "postgres://receiptd@db1,db2:5433/r?sslmode=require"
-      ),
-      ("postgres://receiptd:word@db/r", "postgres://receiptd:***@db/r"),
-      ("postgres://receiptd:wo:rd?#@db/r", "postgres://receiptd:***@db/r"),
-      ("postgres://receiptd:%2F%40@db/r", "postgres://receiptd:***@db/r"),
-      ("postgresql:///r?password=word&user=a", "postgresql:///r?password=***&user=a"),
-      ("postgres:///r?PassWord=word", "postgres:///r?PassWord=***"),
-      ("postgres:///r?p%61ssword=word&ssl%50assword=word", "postgres:///r?p%61ssword=***&ssl%50assword=***"),
-      ("postgres:///r?SSLPASSWORD=word&sslkey=/k", "postgres:///r?SSLPASSWORD=***&sslkey=/k"),
-      ("postgres:///r?a_later_secret=word", "postgres:///r?a_later_secret=***"),
-      ("postgres:///r?scram_client_key=word", "postgres:///r?scram_client_key=***"),
-      // What cannot be split safely.
-      ("postgres://receiptd:wo/rd@db/r", "postgres://***"),
-      ("postgres://receiptd:w@rd@db/r", "postgres://***"),
-      ("postgres://receiptd:12/wo?r=d@db/r", "postgres://***"), ("postgres://a%", "postgres://***"),
-      ("word", "***"),
-    ])
-  func redacted(text: String, expected: String) {
+  @Test(arguments: [
+    ("postgres://db/receipts", "postgres://db/receipts"),
+    (
+      "postgres://receiptd@db1,db2:5433/r?sslmode=require",
+      "postgres://receiptd@db1,db2:5433/r?sslmode=require"
+    ),
+    ("postgres://receiptd:word@db/r", "postgres://receiptd:***@db/r"),
+    ("postgres://receiptd:wo:rd?#@db/r", "postgres://receiptd:***@db/r"),
+    ("postgres://receiptd:%2F%40@db/r", "postgres://receiptd:***@db/r"),
+    ("postgresql:///r?password=word&user=a", "postgresql:///r?password=***&user=a"),
+    ("postgres:///r?PassWord=word", "postgres:///r?PassWord=***"),
+    ("postgres:///r?p%61ssword=word&ssl%50assword=word", "postgres:///r?p%61ssword=***&ssl%50assword=***"),
+    ("postgres:///r?SSLPASSWORD=word&sslkey=/k", "postgres:///r?SSLPASSWORD=***&sslkey=/k"),
+    ("postgres:///r?a_later_secret=word", "postgres:///r?a_later_secret=***"),
+    ("postgres:///r?scram_client_key=word", "postgres:///r?scram_client_key=***"),
+    // What cannot be split safely.
+    ("postgres://receiptd:wo/rd@db/r", "postgres://***"),
+    ("postgres://receiptd:w@rd@db/r", "postgres://***"),
+    ("postgres://receiptd:12/wo?r=d@db/r", "postgres://***"), ("postgres://a%", "postgres://***"),
+    ("word", "***"),
+  ])
+  func `A shown URL has no password (R7)`(text: String, expected: String) {
     #expect(RedactedURL.database(text) == expected)
     #expect(shown(text) == expected)
     #expect("\(DatabasePlace.postgres(DatabaseURL(Secret(text))))" == expected)
   }
 
-  @Test("No way to print a URL shows its password (R7)")
-  func printed() {
+  @Test func `No way to print a URL shows its password (R7)`() {
     let url = DatabaseURL(Secret("postgres://receiptd:very-secret@db/r"))
     var dumped = ""
     dump(url, to: &dumped)
@@ -102,8 +97,7 @@ import Testing
     #expect(!"\(dumped) \(url) \(String(reflecting: url))".contains("very-secret"))
   }
 
-  @Test("A password of any characters, encoded or not, never shows (R7)")
-  func randomPasswords() {
+  @Test func `A password of any characters, encoded or not, never shows (R7)`() {
     var random = SeededGenerator(seed: 7)
     let pieces = ["@", "/", ":", "?", "#", "&", "=", "%", ",", "[", "]", "%2F", "1", "\u{301}"]
     for _ in 0..<5_000 {
@@ -121,8 +115,7 @@ import Testing
     }
   }
 
-  @Test("For the arguments of another program, a URL loses its passwords and keeps the rest")
-  func withoutPasswords() {
+  @Test func `For the arguments of another program, a URL loses its passwords and keeps the rest`() {
     let text = "postgres://u:p@a,b:1/r?password=x&sslmode=require&SSLpassword=y&connect_timeout=3"
     let url = DatabaseURL(Secret(text))
     #expect(url.withoutPasswords == "postgres://u@a,b:1/r?sslmode=require&connect_timeout=3")

@@ -21,8 +21,7 @@ import Testing
     return Array(made.output.utf8)
   }
 
-  @Test("A certificate says when it expires, to the second, and for which hosts it is")
-  func reading() throws {
+  @Test func `A certificate says when it expires, to the second, and for which hosts it is`() throws {
     let before = SystemClock().wallMilliseconds
     let certificate = try Certificate(pem: try Self.make("DNS:pay.example,DNS:*.shop.example,IP:192.0.2.1"))
     let after = SystemClock().wallMilliseconds
@@ -37,14 +36,12 @@ import Testing
     }
   }
 
-  @Test("A date of 2050 or later is read, too: it has another form (RFC 5280 §4.1.2.5)")
-  func lateDates() throws {
+  @Test func `A date of 2050 or later is read, too: it has another form (RFC 5280 §4.1.2.5)`() throws {
     let late = try Certificate(pem: try Self.make("DNS:pay.example", days: 20_000))
     #expect(late.expiresAt > 2_524_608_000_000)
   }
 
-  @Test("Only its own key matches a certificate")
-  func keys() throws {
+  @Test func `Only its own key matches a certificate`() throws {
     let own = try Self.make("DNS:pay.example")
     let certificate = try Certificate(pem: own)
     #expect(certificate.matches(privateKey: own))
@@ -53,14 +50,12 @@ import Testing
     #expect(!certificate.matches(privateKey: []))
   }
 
-  @Test("An encrypted key does not match, and nothing asks for its password")
-  func encryptedKey() throws {
+  @Test func `An encrypted key does not match, and nothing asks for its password`() throws {
     let pem = try Self.make("DNS:pay.example", encryption: ["-passout", "pass:abcdefgh"])
     #expect(!(try Certificate(pem: pem)).matches(privateKey: pem))
   }
 
-  @Test("Of a chain, the first certificate counts, and anything else is refused")
-  func content() throws {
+  @Test func `Of a chain, the first certificate counts, and anything else is refused`() throws {
     let first = try Self.make("DNS:first.example", days: 3)
     let second = try Self.make("DNS:second.example")
     let chain = try Certificate(pem: first + second)

@@ -10,17 +10,15 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
 @Suite("Cryptography")
 struct CryptographyTests {
-  @Test(
-    "SHA-256 gives the digests that FIPS 180-4 publishes",
-    arguments: [
-      (bytes(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
-      (bytes("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
-      (
-        bytes("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
-        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
-      ),
-    ])
-  func digests(message: [UInt8], digest: String) {
+  @Test(arguments: [
+    (bytes(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+    (bytes("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+    (
+      bytes("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+      "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+    ),
+  ])
+  func `SHA-256 gives the digests that FIPS 180-4 publishes`(message: [UInt8], digest: String) {
     #expect(Hex.encode(SHA256.digest(message)) == digest)
   }
 
@@ -67,22 +65,19 @@ struct CryptographyTests {
     #expect(Hex.encode(hmac.authenticationCode(for: message)) == code, "and again")
   }
 
-  @Test("A message in parts has the code of the whole")
-  func parts() throws {
+  @Test func `A message in parts has the code of the whole`() throws {
     let hmac = try HMACSHA256(key: bytes("secret"))
     let whole = hmac.authenticationCode(for: bytes("1533204620.{}"))
     #expect(hmac.authenticationCode(for: bytes("1533204620"), bytes("."), [], bytes("{}")) == whole)
   }
 
-  @Test("An empty key and an empty message have the code that RFC 2104 defines")
-  func empty() throws {
+  @Test func `An empty key and an empty message have the code that RFC 2104 defines`() throws {
     let code = "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"
     #expect(try Hex.encode(HMACSHA256(key: []).authenticationCode(for: [])) == code)
     #expect(try Hex.encode(HMACSHA256(key: []).authenticationCode()) == code)
   }
 
-  @Test("Equal secrets compare equal; another byte or length does not")
-  func comparison() {
+  @Test func `Equal secrets compare equal; another byte or length does not`() {
     #expect(constantTimeEqual([1, 2, 3], [1, 2, 3]))
     #expect(constantTimeEqual([], []))
     #expect(!constantTimeEqual([1, 2, 3], [1, 2, 4]))
@@ -90,8 +85,7 @@ struct CryptographyTests {
     #expect(!constantTimeEqual([], [0]))
   }
 
-  @Test("Every byte survives hexadecimal and back")
-  func roundTrip() {
+  @Test func `Every byte survives hexadecimal and back`() {
     let all = Array(UInt8.min...UInt8.max)
     let text = Hex.encode(all)
     #expect(text.hasPrefix("000102"))
@@ -102,17 +96,14 @@ struct CryptographyTests {
     #expect(Hex.decodeLowercase("") == [])
   }
 
-  @Test(
-    "Anything except pairs of lower-case hexadecimal digits is refused",
-    arguments: ["0", "0A", "AA", "0g", " 00", "00 ", "0x00", "00\n", "０0", "é", "-1", "`0", ":0", "/0"])
-  func refusals(text: String) {
+  @Test(arguments: ["0", "0A", "AA", "0g", " 00", "00 ", "0x00", "00\n", "０0", "é", "-1", "`0", ":0", "/0"])
+  func `Anything except pairs of lower-case hexadecimal digits is refused`(text: String) {
     #expect(Hex.decodeLowercase(text) == nil)
   }
 }
 
 @Suite struct SecretRandomnessTests {
-  @Test("Random numbers do not repeat, also across the system's calls")
-  func distinct() {
+  @Test func `Random numbers do not repeat, also across the system's calls`() {
     let one = SecretRandomness()
     let other = SecretRandomness()
     let numbers = (0..<1000).flatMap { _ in [one.next(), other.next()] }
@@ -120,8 +111,7 @@ struct CryptographyTests {
     #expect(!numbers.contains(0))
   }
 
-  @Test("Concurrent threads get different random numbers")
-  func threads() throws {
+  @Test func `Concurrent threads get different random numbers`() throws {
     let source = SecretRandomness()
     let taken = Monitor<[UInt64]>([])
     let threads = try (1...4).map { number in
@@ -142,8 +132,7 @@ struct CryptographyTests {
     AuthenticationCode(lowercaseHex: digits.utf8.span)
   }
 
-  @Test("A code is 64 lower-case hexadecimal digits and nothing else")
-  func digits() throws {
+  @Test func `A code is 64 lower-case hexadecimal digits and nothing else`() throws {
     let text = String(repeating: "0f", count: 32)
     let code = try #require(Self.code(text))
     #expect(code.bytes == [UInt8](repeating: 0x0f, count: 32))
@@ -153,8 +142,7 @@ struct CryptographyTests {
     for text in wrong { #expect(Self.code(text)?.bytes == nil, "\(text)") }
   }
 
-  @Test("Codes are equal exactly when all bytes are")
-  func equality() throws {
+  @Test func `Codes are equal exactly when all bytes are`() throws {
     let hmac = try HMACSHA256(key: [1])
     let (two, three, four): ([UInt8], [UInt8], [UInt8]) = ([2], [3], [4])
     let code = hmac.authenticationCode(of: two.span, (three + four).span)

@@ -17,8 +17,7 @@ import Testing
     return try #require(der)
   }
 
-  @Test("A signature is valid for its message and key only, to the bit")
-  func signatures() throws {
+  @Test func `A signature is valid for its message and key only, to the bit`() throws {
     for (issuer, kind) in [(try Self.rsa.get(), PublicKey.Kind.rsa), (try Self.p256.get(), .p256)] {
       let key = try PublicKey(subjectPublicKeyInfo: try der(issuer))
       #expect(key.kind == kind)
@@ -39,8 +38,7 @@ import Testing
     }
   }
 
-  @Test("An ECDSA signature in DER is invalid: the only form is r and s (RFC 7518 §3.4)")
-  func derIsRefused() throws {
+  @Test func `An ECDSA signature in DER is invalid: the only form is r and s (RFC 7518 §3.4)`() throws {
     let key = try PublicKey(subjectPublicKeyInfo: try der(try Self.p256.get()))
     let raw = try Self.p256.get().signature(of: Self.message)
     let encoded = try #require(PublicKey.derSignature(raw))
@@ -49,8 +47,7 @@ import Testing
     #expect(!key.verifies(encoded, of: Self.message))
   }
 
-  @Test("Numbers are written in as few bytes as they take, and positive")
-  func derNumbers() {
+  @Test func `Numbers are written in as few bytes as they take, and positive`() {
     let zero = [UInt8](repeating: 0, count: 32)
     var one = zero
     one[31] = 1
@@ -60,8 +57,7 @@ import Testing
     #expect(PublicKey.derSignature([]) == nil)
   }
 
-  @Test("Keys that are too short, on another curve or of another type are refused")
-  func refusedKeys() throws {
+  @Test func `Keys that are too short, on another curve or of another type are refused`() throws {
     let short = try TokenIssuer(.rsa, rsaBits: 1024)
     #expect(throws: PublicKeyFault.wrongSize) { try PublicKey(subjectPublicKeyInfo: try der(short)) }
     let other = try TokenIssuer(.p256, curve: "secp384r1")
@@ -70,16 +66,14 @@ import Testing
     #expect(throws: PublicKeyFault.unsupported) { try PublicKey(subjectPublicKeyInfo: try der(bitcoin)) }
   }
 
-  @Test("Bytes that are not a key are refused, and so are bytes after a key")
-  func malformedKeys() throws {
+  @Test func `Bytes that are not a key are refused, and so are bytes after a key`() throws {
     let whole = try der(try Self.p256.get())
     for bytes in [[], [0x30], Array(whole.dropLast()), whole + [0], Array(whole.reversed())] {
       #expect(throws: PublicKeyFault.malformed) { try PublicKey(subjectPublicKeyInfo: bytes) }
     }
   }
 
-  @Test("An exponent of 1, an even one and an endless one are refused; 3 and 65537 are fine")
-  func exponents() throws {
+  @Test func `An exponent of 1, an even one and an endless one are refused; 3 and 65537 are fine`() throws {
     var modulus = [UInt8](repeating: 0xAB, count: 256)
     modulus[255] = 0x01
     for exponent in [[], [0], [1], [0, 1], [2], [1, 0], [UInt8](repeating: 0xFF, count: 9)] as [[UInt8]] {
@@ -95,8 +89,7 @@ import Testing
     }
   }
 
-  @Test("A point that is not on the curve is refused")
-  func points() throws {
+  @Test func `A point that is not on the curve is refused`() throws {
     let point = try der(try Self.p256.get()).suffix(64)
     let (x, y) = (Array(point.prefix(32)), Array(point.suffix(32)))
     #expect(try PublicKey(p256X: x, y: y).kind == .p256)

@@ -9,8 +9,7 @@ import Testing
 @testable import Upkeep
 
 @Suite("Alerts of acknowledged failures") struct AcknowledgedAlertTests {
-  @Test("receipt_failed ends with an acknowledgement, and fires again once the group grows")
-  func quiet() throws {
+  @Test func `receipt_failed ends with an acknowledgement, and fires again once the group grows`() throws {
     let bench = try AlertBench([AlertBench.alert([.receiptFailed], every: .minutes(10))])
     try bench.fail(1)
     try bench.live { run in
@@ -24,8 +23,7 @@ import Testing
     }
   }
 
-  @Test("Failures are quiet only when their groups of every processor are acknowledged")
-  func everyProcessor() {
+  @Test func `Failures are quiet only when their groups of every processor are acknowledged`() {
     let known = FailureAcknowledgement(
       entered: 2, owner: "bob", note: "", actor: "ann", at: Timestamp(unixMilliseconds: 0))
     func group(_ processor: ProcessorName, _ acknowledgement: FailureAcknowledgement?) -> FailureGroup {

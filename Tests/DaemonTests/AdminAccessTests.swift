@@ -25,8 +25,7 @@ import Testing
     ] as [(String?, Bool)])
   func hosts(host: String?, isLocal: Bool) { #expect(AdminAccess.isLocalHost(host) == isLocal) }
 
-  @Test("Basic credentials are a user and a password with any colons; other values are refused")
-  func credentials() {
+  @Test func `Basic credentials are a user and a password with any colons; other values are refused`() {
     let found = AdminAccess.credentials("bAsIc YW5uYTphOmI=")
     #expect(found?.user == "anna")
     #expect(found?.password == Array("a:b".utf8))
@@ -39,8 +38,7 @@ import Testing
     }
   }
 
-  @Test("Wrong passwords are counted for a minute, by address, in a bounded table")
-  func failures() {
+  @Test func `Wrong passwords are counted for a minute, by address, in a bounded table`() {
     let clock = ManualClock()
     let failures = FailedLogins(clock: clock)
     // Attempts with the right password do not count.
@@ -144,8 +142,7 @@ import Testing
     #expect(Self.ask(try access(), "right", cookie: cookie).refusal == .tooManyLogins(61))
   }
 
-  @Test("A configured name has its own password only, and no other name's cookie")
-  func names() throws {
+  @Test func `A configured name has its own password only, and no other name's cookie`() throws {
     let access = try AdminAccess(
       .init(
         password: Secret("right"), viewers: [.init(name: "bob", password: Secret("bob's"))],
@@ -167,8 +164,7 @@ import Testing
     #expect(Self.ask(access, "right", user: "anna", cookie: cookie).refusal == .tooManyLogins(61))
   }
 
-  @Test("Paths for programs accept tokens only, which are not counted as guesses")
-  func programs() throws {
+  @Test func `Paths for programs accept tokens only, which are not counted as guesses`() throws {
     let access = try AdminAccess(
       .init(password: Secret("right"), operators: [.init(name: "olga", token: Secret("a token of olga"))]),
       key: AdminKey(Self.key), clock: ManualClock())
@@ -187,8 +183,7 @@ import Testing
     #expect(ask(basic, isProgram: false).refusal == nil)
   }
 
-  @Test("Only a trusted proxy may name the user, in one field")
-  func proxies() throws {
+  @Test func `Only a trusted proxy may name the user, in one field`() throws {
     var admin = Configuration.Admin(
       viewers: [.init(name: "bob", password: Secret("bob's"))], operators: [.init(name: "olga")])
     admin.proxies = [try #require(AddressPrefix("10.0.0.1"))]
@@ -216,8 +211,7 @@ import Testing
     #expect(access.visitor(program, isProgram: true).refusal == .tokenNeeded)
   }
 
-  @Test("Wrong passwords write at most one line a second, with a count")
-  func failureLines() throws {
+  @Test func `Wrong passwords write at most one line a second, with a count`() throws {
     let clock = ManualClock()
     let lines = Monitor<[String]>([])
     let log = Log(level: .warning, clock: clock) { line in
@@ -278,8 +272,7 @@ import Testing
     #expect(!tokens.accepts(token + "0", for: "replay rcp_1"))
   }
 
-  @Test("A search keeps its filters from page to page, and ignores empty fields")
-  func search() throws {
+  @Test func `A search keeps its filters from page to page, and ignores empty fields`() throws {
     let query = "app=shop&state=failed&reason=&user=a%26b%3D%22&object=&since=24h"
     let now = Timestamp(unixMilliseconds: 100_000_000)
     func search(_ query: String?) throws -> ListSearch<ReceiptFilter> {
@@ -322,8 +315,7 @@ import Testing
     }
   }
 
-  @Test("Paths are matched whole")
-  func routes() throws {
+  @Test func `Paths are matched whole`() throws {
     let bench = try Bench([Bench.app()], isStarted: false)
     let services = ListenerServices(metrics: bench.metrics, log: bench.log, clock: bench.clock)
     let health = HealthMonitor(
@@ -354,8 +346,7 @@ import Testing
     }
   }
 
-  @Test("A chart shows a single failure beside any number of deliveries")
-  func chart() {
+  @Test func `A chart shows a single failure beside any number of deliveries`() {
     let now = Timestamp(unixMilliseconds: 1_795_168_800_123)
     var counts = Array(repeating: DeliveryCount(delivered: 1_000_000, failed: 0), count: 24)
     counts[3].failed = 1

@@ -32,8 +32,7 @@ import Testing
     return try #require(app.processor(AfterpayProcessor.name) as? AfterpaySection).settings
   }
 
-  @Test("The required keys are enough")
-  func defaults() throws {
+  @Test func `The required keys are enough`() throws {
     let settings = try Self.settings()
     let region = try #require(AfterpayRegion("US"))
     let dollars = try #require(Currency("USD"))
@@ -52,8 +51,7 @@ import Testing
     #expect(!section.rules.namesPrices)
   }
 
-  @Test("Every key is read")
-  func keys() throws {
+  @Test func `Every key is read`() throws {
     let settings = try Self.settings([
       "api_base": "'https://global-api-sandbox.afterpay.com'", "region": "'fr-CA'", "currency": "'CAD'",
       "prices": "{ a: '0.01', 'b c': '1000.00' }", "amounts": "'client'", "capture_within": "'30m'",
@@ -71,18 +69,15 @@ import Testing
     #expect(settings.captureTimeout == .seconds(40))
   }
 
-  @Test("An app that names its amounts needs no prices")
-  func amountsOfTheApp() throws {
+  @Test func `An app that names its amounts needs no prices`() throws {
     #expect(try Self.settings(["prices": nil, "amounts": "'client'"]).prices.isEmpty)
   }
 
-  @Test(
-    "Every country has its currency",
-    arguments: [
-      ("AU", "AUD"), ("CA", "CAD"), ("ES", "EUR"), ("FR", "EUR"), ("GB", "GBP"), ("UK", "GBP"),
-      ("en-GB", "GBP"), ("IT", "EUR"), ("NZ", "NZD"), ("US", "USD"),
-    ])
-  func currencies(region: String, currency: String) throws {
+  @Test(arguments: [
+    ("AU", "AUD"), ("CA", "CAD"), ("ES", "EUR"), ("FR", "EUR"), ("GB", "GBP"), ("UK", "GBP"),
+    ("en-GB", "GBP"), ("IT", "EUR"), ("NZ", "NZD"), ("US", "USD"),
+  ])
+  func `Every country has its currency`(region: String, currency: String) throws {
     let settings = try Self.settings(["region": "'\(region)'", "currency": "'\(currency)'"])
     #expect(settings.currency.code == currency)
     let other = currency == "EUR" ? "USD" : "EUR"
@@ -150,15 +145,13 @@ import Testing
     for changes in wrong { #expect(try !errors(changes).isEmpty, "\(changes)") }
   }
 
-  @Test("An app that any client may use cannot have it")
-  func openApp() {
+  @Test func `An app that any client may use cannot have it`() {
     let found = Samples.faults(Self.text(client: "client: 'open',"))
     #expect(found.map(\.path) == ["apps.shop.afterpay"])
     #expect(found.first?.message.contains("needs client keys or tokens") == true)
   }
 
-  @Test("The secret is not shown with the configuration, nor in any fault (R7)")
-  func redaction() throws {
+  @Test func `The secret is not shown with the configuration, nor in any fault (R7)`() throws {
     let loaded = try Samples.read(Self.text(["secret": "'a-secret-in-place'"]))
     let shown = loaded.configuration.redacted.text
     #expect(!shown.contains("a-secret-in-place"))
@@ -170,8 +163,7 @@ import Testing
     #expect(faults.allSatisfy { !$0.message.contains("a-secret-in-place") })
   }
 
-  @Test("Lookups identify the program once, as Afterpay requires")
-  func userAgent() throws {
+  @Test func `Lookups identify the program once, as Afterpay requires`() throws {
     let api = try #require(
       try ProcessorAPI.of(Samples.app(Self.text())).first { $0.processorName == "afterpay" })
     let key = PurchaseKey(processor: "afterpay", type: "payment", id: "005.token")

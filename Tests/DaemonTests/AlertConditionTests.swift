@@ -51,16 +51,14 @@ import Testing
     ])
   func refused(text: String) { #expect(AlertCondition(parsing: text) == nil) }
 
-  @Test("Every condition is read from its text, and may be listed together with the others")
-  func allForms() throws {
+  @Test func `Every condition is read from its text, and may be listed together with the others`() throws {
     for condition in AlertCondition.forms { #expect(AlertCondition(parsing: condition.text) == condition) }
     let texts = AlertCondition.forms.map { "'\($0.text)'" }.joined(separator: ", ")
     let root = "alerts: [{ to: 'https://h/', on: [\(texts)] }],"
     #expect(try Samples.read(Samples.text(root: root)).configuration.alerts.first?.on == AlertCondition.forms)
   }
 
-  @Test("Alerts and heartbeat are read, and shown without their addresses (R7)")
-  func read() throws {
+  @Test func `Alerts and heartbeat are read, and shown without their addresses (R7)`() throws {
     let root = """
       alerts: [{ to: "https://hooks.example.com/secret-path", on: ["breaker_open", "disk_low<2GiB"],
                  every: "5m", apps: ["shop"] }, { to: "env:API_KEY_URL", on: ["receipt_failed"] }],
@@ -85,43 +83,41 @@ import Testing
     #expect(try AlertPlan(configuration).alerts.map(\.target.label) == ["alerts[0]", "alerts[1]"])
   }
 
-  @Test(
-    "A fault names its key and the remedy, and no address",
-    arguments: [
-      ("alerts: [{ on: ['breaker_open'] }],", "alerts[0].to", "is missing; write the address"),
-      (
-        "alerts: [{ to: 'http://hooks.example.com/secret', on: ['breaker_open'] }],", "alerts[0].to",
-        "https://"
-      ),
-      ("alerts: [{ to: 'secret', on: ['breaker_open'] }],", "alerts[0].to", "must be a whole address"),
-      ("alerts: [{ to: 'https://h/secret' }],", "alerts[0].on", "there are breaker_open"),
-      ("alerts: [{ to: 'https://h/secret', on: [] }],", "alerts[0].on", "must have from 1 to 40 conditions"),
-      (
-        "alerts: [{ to: 'https://h/secret', on: ['braker_open'] }],", "alerts[0].on[0]",
-        "did you mean \"breaker_open\""
-      ),
-      (
-        "alerts: [{ to: 'https://h/secret', on: ['disk_low', 'disk_low<1GiB'] }],", "alerts[0].on[1]",
-        "take it out"
-      ),
-      (
-        "alerts: [{ to: 'https://h/secret', on: ['disk_low'], every: '1ms' }],", "alerts[0].every",
-        "from 1s to 7d"
-      ),
-      (
-        "alerts: [{ to: 'https://h/secret', on: ['disk_low'], apps: ['shpo'] }],", "alerts[0].apps[0]",
-        "did you mean \"shop\""
-      ),
-      (
-        "alerts: [{ to: 'https://h/secret', on: ['disk_low'], evry: '1m' }],", "alerts[0].evry",
-        "did you mean \"every\""
-      ),
-      ("alerts: 'https://h/secret',", "alerts", "must be a list of alerts"),
-      ("heartbeat: {},", "heartbeat.to", "is missing"),
-      ("heartbeat: { to: 'https://h/secret', every: '2d' },", "heartbeat.every", "from 1s to 1d"),
-      ("log: { personal: 'yes' },", "log.personal", "must be true or false"),
-    ])
-  func faults(root: String, path: String, message: String) {
+  @Test(arguments: [
+    ("alerts: [{ on: ['breaker_open'] }],", "alerts[0].to", "is missing; write the address"),
+    (
+      "alerts: [{ to: 'http://hooks.example.com/secret', on: ['breaker_open'] }],", "alerts[0].to",
+      "https://"
+    ),
+    ("alerts: [{ to: 'secret', on: ['breaker_open'] }],", "alerts[0].to", "must be a whole address"),
+    ("alerts: [{ to: 'https://h/secret' }],", "alerts[0].on", "there are breaker_open"),
+    ("alerts: [{ to: 'https://h/secret', on: [] }],", "alerts[0].on", "must have from 1 to 40 conditions"),
+    (
+      "alerts: [{ to: 'https://h/secret', on: ['braker_open'] }],", "alerts[0].on[0]",
+      "did you mean \"breaker_open\""
+    ),
+    (
+      "alerts: [{ to: 'https://h/secret', on: ['disk_low', 'disk_low<1GiB'] }],", "alerts[0].on[1]",
+      "take it out"
+    ),
+    (
+      "alerts: [{ to: 'https://h/secret', on: ['disk_low'], every: '1ms' }],", "alerts[0].every",
+      "from 1s to 7d"
+    ),
+    (
+      "alerts: [{ to: 'https://h/secret', on: ['disk_low'], apps: ['shpo'] }],", "alerts[0].apps[0]",
+      "did you mean \"shop\""
+    ),
+    (
+      "alerts: [{ to: 'https://h/secret', on: ['disk_low'], evry: '1m' }],", "alerts[0].evry",
+      "did you mean \"every\""
+    ),
+    ("alerts: 'https://h/secret',", "alerts", "must be a list of alerts"),
+    ("heartbeat: {},", "heartbeat.to", "is missing"),
+    ("heartbeat: { to: 'https://h/secret', every: '2d' },", "heartbeat.every", "from 1s to 1d"),
+    ("log: { personal: 'yes' },", "log.personal", "must be true or false"),
+  ])
+  func `A fault names its key and the remedy, and no address`(root: String, path: String, message: String) {
     let faults = Samples.faults(Samples.text(root: root))
     #expect(faults.contains { $0.path == path && $0.message.contains(message) }, "\(faults)")
     #expect(!faults.description.contains("secret"), "\(faults)")

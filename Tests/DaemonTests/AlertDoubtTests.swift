@@ -47,15 +47,13 @@ import Testing
     }
   }
 
-  @Test("A doubtful notice is repeated at once while its alert fires, and then like any other")
-  func repeated() throws {
+  @Test func `A doubtful notice is repeated at once while its alert fires, and then like any other`() throws {
     try afterDoubtfulNotice { bench, run throws in
       #expect(try bench.pass(.minutes(9), &run).map(\.notice) == ["breaker_open shop firing"])
     }
   }
 
-  @Test("An alert that fires again after a doubtful notice waits like any other")
-  func comesBack() throws {
+  @Test func `An alert that fires again after a doubtful notice waits like any other`() throws {
     try afterDoubtfulNotice { bench, run throws in
       try bench.setBreaker(.closed)
       #expect(try bench.pass(.minutes(1), &run).map(\.notice) == ["breaker_open shop resolved"])
@@ -65,8 +63,7 @@ import Testing
     }
   }
 
-  @Test("A restart remembers when a notice was sent whose answer was lost")
-  func restart() throws {
+  @Test func `A restart remembers when a notice was sent whose answer was lost`() throws {
     let alerts = [AlertBench.alert([.breakerOpen])]
     let bench = try AlertBench(alerts)
     bench.network.use { _ in ScriptedTransport.lost }
@@ -82,8 +79,7 @@ import Testing
     }
   }
 
-  @Test("A repeated notice whose answer was lost delays the next one like any other")
-  func lostRepeat() throws {
+  @Test func `A repeated notice whose answer was lost delays the next one like any other`() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
     try bench.setBreaker(.open)
     try bench.live { run throws in
@@ -100,8 +96,7 @@ import Testing
     }
   }
 
-  @Test("While the database cannot be read nothing is reported as over")
-  func unreadable() throws {
+  @Test func `While the database cannot be read nothing is reported as over`() throws {
     let alerts = [AlertBench.alert([.breakerOpen])]
     let bench = try AlertBench(alerts)
     try bench.setBreaker(.open)
@@ -120,8 +115,7 @@ import Testing
     }
   }
 
-  @Test("Damage is reported although a table that other alerts need cannot be read")
-  func damagedTable() throws {
+  @Test func `Damage is reported although a table that other alerts need cannot be read`() throws {
     let alerts = [AlertBench.alert([.corruption, .noEvents(over: .minutes(30))])]
     let bench = try AlertBench(alerts)
     let connection = try Connection(path: bench.bench.path, mode: .readWrite, busyTimeout: .seconds(5))
@@ -137,8 +131,7 @@ import Testing
     }
   }
 
-  @Test("What another instance has sent meanwhile is not sent again")
-  func otherInstance() throws {
+  @Test func `What another instance has sent meanwhile is not sent again`() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
     try bench.setBreaker(.open)
     try bench.live { run throws in
@@ -155,8 +148,7 @@ import Testing
     }
   }
 
-  @Test("A reload does not repeat a notice that was just sent and is not on disk yet")
-  func reloadAtOnce() throws {
+  @Test func `A reload does not repeat a notice that was just sent and is not on disk yet`() throws {
     let alerts = [AlertBench.alert([.diskLow(underBytes: 1 << 30)])]
     // Without a writer, the saved alerts stay in the committer's queue.
     let bench = try AlertBench(alerts, writes: false)

@@ -41,8 +41,7 @@ import Testing
     }
   }
 
-  @Test("If it is on duty again, it reports the end of all alerts")
-  func onDutyAgain() throws {
+  @Test func `If it is on duty again, it reports the end of all alerts`() throws {
     try onDuty { bench, run throws in
       set(bench, isReachable: false, isOnDuty: false)
       #expect(try bench.pass(.seconds(20), &run).map(\.notice) == ["database - firing"])
@@ -54,8 +53,7 @@ import Testing
     }
   }
 
-  @Test("An instance that was not on duty reports nothing")
-  func neverOnDuty() throws {
+  @Test func `An instance that was not on duty reports nothing`() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen, .database])])
     set(bench, isReachable: true, isOnDuty: false)
     try bench.live { run throws in
@@ -65,8 +63,7 @@ import Testing
     }
   }
 
-  @Test("An instance whose work another one does reports nothing more")
-  func handedOver() throws {
+  @Test func `An instance whose work another one does reports nothing more`() throws {
     try onDuty { bench, run throws in
       set(bench, isReachable: true, isOnDuty: false)
       #expect(try bench.pass(.seconds(5), &run).isEmpty)

@@ -74,8 +74,7 @@ import Testing
     #expect(!Self.strings(over).contains { $0.contains("What to do") })
   }
 
-  @Test("No text of a message of Slack is longer than Slack accepts, and no entity is cut")
-  func slackLimits() throws {
+  @Test func `No text of a message of Slack is longer than Slack accepts, and no entity is cut`() throws {
     for length in [2_900, 2_999, 3_000, 3_001, 20_000] {
       for filling in ["x", "&", "👩‍👩‍👧"] {
         let words = String(repeating: filling, count: length)
@@ -171,8 +170,7 @@ import Testing
     #expect(members.map(\.name) == ["text"])
   }
 
-  @Test("A webhook has the notice as its data")
-  func webhook() throws {
+  @Test func `A webhook has the notice as its data`() throws {
     let notice = Self.notice("a receipt is late")
     let message = WebhookNotice.message(notice, host: "relay-1")
     #expect(message["type"] == "alert.firing")
@@ -182,26 +180,23 @@ import Testing
     #expect(WebhookNotice.message(AlertNotice(testAt: 0), host: "h")["type"] == "alert.test")
   }
 
-  @Test(
-    "Keys that a form needs, or does not use, are reported",
-    arguments: [
-      ("as: 'slack'", "to", "is missing"), ("as: 'webhook', to: 'https://h/'", "secrets", "is missing"),
-      ("as: 'pagerduty'", "routing_key", "is missing"),
-      ("as: 'pagerduty', routing_key: 'secret'", "routing_key", "must be an integration key of PagerDuty"),
-      ("to: 'https://h/', routing_key: 'secret'", "routing_key", "is only for as: \"pagerduty\""),
-      ("to: 'https://h/', secrets: ['secret']", "secrets", "is only for as: \"webhook\""),
-      ("as: 'webhook', to: 'https://h/', secrets: ['secret']", "secrets[0]", "must be whsec_"),
-      ("to: 'https://h/', as: 'slak'", "as", "did you mean \"slack\""),
-    ])
-  func faults(entry: String, key: String, message: String) {
+  @Test(arguments: [
+    ("as: 'slack'", "to", "is missing"), ("as: 'webhook', to: 'https://h/'", "secrets", "is missing"),
+    ("as: 'pagerduty'", "routing_key", "is missing"),
+    ("as: 'pagerduty', routing_key: 'secret'", "routing_key", "must be an integration key of PagerDuty"),
+    ("to: 'https://h/', routing_key: 'secret'", "routing_key", "is only for as: \"pagerduty\""),
+    ("to: 'https://h/', secrets: ['secret']", "secrets", "is only for as: \"webhook\""),
+    ("as: 'webhook', to: 'https://h/', secrets: ['secret']", "secrets[0]", "must be whsec_"),
+    ("to: 'https://h/', as: 'slak'", "as", "did you mean \"slack\""),
+  ])
+  func `Keys that a form needs, or does not use, are reported`(entry: String, key: String, message: String) {
     let faults = Samples.faults(Samples.text(root: "alerts: [{ \(entry), on: ['database'] }],"))
     #expect(
       faults.contains { $0.path == "alerts[0].\(key)" && $0.message.contains(message) }, "\(faults)")
     #expect(!faults.description.contains("secret'"), "\(faults)")
   }
 
-  @Test("Two accounts of PagerDuty are two receivers, and the default address is PagerDuty's")
-  func receivers() throws {
+  @Test func `Two accounts of PagerDuty are two receivers, and the default address is PagerDuty's`() throws {
     let text = ["0", "1"].map { digit in
       let key = String(repeating: digit, count: 32)
       return "{ as: 'pagerduty', routing_key: '\(key)', on: ['database'] }"

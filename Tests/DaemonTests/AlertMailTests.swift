@@ -37,8 +37,7 @@ import Testing
     }
   }
 
-  @Test("A notice arrives as a message for all receivers, and so does the end")
-  func sent() throws {
+  @Test func `A notice arrives as a message for all receivers, and so does the end`() throws {
     let program = try StandInSendmail()
     let bench = try AlertBench([Self.alert(program.path)])
     try bench.setBreaker(.open)
@@ -63,8 +62,7 @@ import Testing
     #expect(try bench.bench.reader.alerts().map(\.isFiring) == [false])
   }
 
-  @Test("The program gets no variable of the relay but HOME, USER and LOGNAME (R7)")
-  func variables() throws {
+  @Test func `The program gets no variable of the relay but HOME, USER and LOGNAME (R7)`() throws {
     let program = try StandInSendmail()
     let bench = try AlertBench([Self.alert(program.path)])
     try bench.setBreaker(.open)
@@ -75,8 +73,8 @@ import Testing
     #expect(Set(names).isSubset(of: ["PATH", "HOME", "USER", "LOGNAME", "PWD", "SHLVL", "_"]))
   }
 
-  @Test("Only exit code 0 is success; the log says what the program printed", arguments: [75, 1])
-  func refused(code: Int) throws {
+  @Test(arguments: [75, 1])
+  func `Only exit code 0 is success; the log says what the program printed`(code: Int) throws {
     let program = try StandInSendmail("echo 'no mailbox here' >&2; exit \(code)")
     let bench = try AlertBench([Self.alert(program.path)])
     try bench.setBreaker(.open)
@@ -104,8 +102,7 @@ import Testing
     #expect(try bench.bench.waitForLog("could not send an alert").contains("took longer than 30s"))
   }
 
-  @Test("A reload ends the program of an old plan, whose end changes nothing")
-  func reload() throws {
+  @Test func `A reload ends the program of an old plan, whose end changes nothing`() throws {
     let program = try StandInSendmail(script: "sleep 1000")
     let bench = try AlertBench([Self.alert(program.path)])
     try bench.setBreaker(.open)
@@ -122,8 +119,7 @@ import Testing
     }
   }
 
-  @Test("A program that prints much or reads nothing is judged by its exit code")
-  func rude() throws {
+  @Test func `A program that prints much or reads nothing is judged by its exit code`() throws {
     for script in ["cat > /dev/null; yes | head -c 5000000; exit 0", "exec 0<&-; exit 0"] {
       let program = try StandInSendmail(script: script)
       let bench = try AlertBench([Self.alert(program.path)])
@@ -135,8 +131,7 @@ import Testing
     }
   }
 
-  @Test("A program that is not there is a failure like any other")
-  func missing() throws {
+  @Test func `A program that is not there is a failure like any other`() throws {
     let bench = try AlertBench([Self.alert("/nowhere/sendmail")])
     try bench.setBreaker(.open)
     try bench.live { run throws in Self.pass(1, bench, &run) }
@@ -181,14 +176,12 @@ import Testing
     #expect(size < MailMessage.bytesMax)
   }
 
-  @Test(
-    "Addresses that could be options or other headers are refused",
-    arguments: [
-      "-oQ/tmp@example.com", "a b@example.com", "a@example.com\\nBcc: x@example.com", "ops", "@example.com",
-      "a@", "a@@example.com", "<a@example.com>", "a..b@example.com", "a@-example.com", "a,b@example.com",
-      "ä@example.com",
-    ])
-  func addresses(text: String) {
+  @Test(arguments: [
+    "-oQ/tmp@example.com", "a b@example.com", "a@example.com\\nBcc: x@example.com", "ops", "@example.com",
+    "a@", "a@@example.com", "<a@example.com>", "a..b@example.com", "a@-example.com", "a,b@example.com",
+    "ä@example.com",
+  ])
+  func `Addresses that could be options or other headers are refused`(text: String) {
     for key in [
       "mail_from: \"\(text)\", mail_to: ['a@example.com']", "mail_to: [\"\(text)\"], mail_from: 'a@b'",
     ] {
@@ -199,8 +192,7 @@ import Testing
     }
   }
 
-  @Test("An e-mail needs both addresses, and no other")
-  func keys() throws {
+  @Test func `An e-mail needs both addresses, and no other`() throws {
     func faults(_ keys: String) -> [String] {
       Samples.faults(Samples.text(root: "alerts: [{ \(keys), on: ['database'] }],")).map(\.path)
     }

@@ -47,8 +47,7 @@ import Testing
     return try JSONValue(parsing: Array(text[start...].utf8))
   }
 
-  @Test("Each receiver gets its form, and its own way to accept is understood")
-  func accepted() throws {
+  @Test func `Each receiver gets its form, and its own way to accept is understood`() throws {
     let slack = try Self.send(.slack) { $0.answer("200 OK", "ok") }
     #expect(slack.attempt == AlertAttempt(isAccepted: true, text: "200"))
     #expect(slack.request?.hasPrefix("POST /hook HTTP/1.1\r\n") == true)
@@ -64,8 +63,7 @@ import Testing
     #expect(try Self.body(webhook.request)["type"] == "alert.test")
   }
 
-  @Test("A refusal, a failure and a lost answer are three things")
-  func notAccepted() throws {
+  @Test func `A refusal, a failure and a lost answer are three things`() throws {
     let gone = try Self.send(.slack) { $0.answer("410 Gone", "channel_is_archived") }
     #expect(gone.attempt == AlertAttempt(isAccepted: false, isRefusal: true, text: "410"))
     let invalid = try Self.send(.pagerduty) { $0.answer("400 Bad Request", #"{"status":"invalid event"}"#) }
@@ -92,8 +90,7 @@ import Testing
     }
   }
 
-  @Test("All attempts to send a notice have one id, and each notice has another")
-  func ids() throws {
+  @Test func `All attempts to send a notice have one id, and each notice has another`() throws {
     let bench = try AlertBench([Self.webhook()])
     bench.network.use { _ in ScriptedTransport.lost }
     try bench.setBreaker(.open)
@@ -159,8 +156,7 @@ import Testing
     }
   }
 
-  @Test("After a notice has arrived the pauses after failures begin again")
-  func failsAgain() throws {
+  @Test func `After a notice has arrived the pauses after failures begin again`() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
     bench.network.use { _ in 500 }
     try bench.setBreaker(.open)
@@ -173,8 +169,7 @@ import Testing
     }
   }
 
-  @Test("A receiver that refuses a notice gets the next attempt after five minutes")
-  func refusal() throws {
+  @Test func `A receiver that refuses a notice gets the next attempt after five minutes`() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
     bench.network.use { _ in 404 }
     try bench.setBreaker(.open)

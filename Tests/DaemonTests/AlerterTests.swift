@@ -14,8 +14,7 @@ import Testing
 @testable import Upkeep
 
 @Suite("Alerts") struct AlerterTests {
-  @Test("An open breaker is reported once, again at intervals, and when it closes")
-  func breaker() throws {
+  @Test func `An open breaker is reported once, again at intervals, and when it closes`() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
     try bench.live { run throws in
       #expect(try bench.pass(.minutes(1), &run).isEmpty)
@@ -44,8 +43,7 @@ import Testing
     #expect(try bench.bench.reader.alerts().isEmpty)
   }
 
-  @Test("An alert that fires repeatedly is reported no more often than a constant one")
-  func flapping() throws {
+  @Test func `An alert that fires repeatedly is reported no more often than a constant one`() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
     try bench.live { run throws in
       var told: [String] = []
@@ -82,8 +80,7 @@ import Testing
     }
   }
 
-  @Test("Failed receipts are reported together, with their reasons and total")
-  func failures() throws {
+  @Test func `Failed receipts are reported together, with their reasons and total`() throws {
     let bench = try AlertBench([AlertBench.alert([.receiptFailed])])
     try bench.live { run throws in
       for number in 1...3 { try bench.fail(number) }
@@ -111,8 +108,7 @@ import Testing
     }
   }
 
-  @Test("A receipt that is pending for too long is reported, for each limit separately")
-  func oldestPending() throws {
+  @Test func `A receipt that is pending for too long is reported, for each limit separately`() throws {
     let (soon, late) = (
       AlertCondition(parsing: "oldest_pending>5m"), AlertCondition(parsing: "oldest_pending>1h")
     )
@@ -134,8 +130,7 @@ import Testing
     }
   }
 
-  @Test("A nearly full disk is reported once, for the whole relay")
-  func disk() throws {
+  @Test func `A nearly full disk is reported once, for the whole relay`() throws {
     let bench = try AlertBench(
       [AlertBench.alert([.diskLow(underBytes: 1 << 30)])], apps: [Bench.app(), Bench.app("other")])
     try bench.live { run throws in
@@ -151,8 +146,7 @@ import Testing
     }
   }
 
-  @Test("Each destination that is stopped is named, and the paused one is to be corrected")
-  func severalDestinations() throws {
+  @Test func `Each destination that is stopped is named, and the paused one is to be corrected`() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
     try bench.live { run throws in
       try bench.setBreaker(.open)
@@ -167,8 +161,7 @@ import Testing
     }
   }
 
-  @Test("Many invalid signatures are reported, and resolved when they are few again")
-  func signatures() throws {
+  @Test func `Many invalid signatures are reported, and resolved when they are few again`() throws {
     let alerts = [AlertBench.alert([.signatureFailures(over: 10)])]
     let stripe = AppProcessor("shop", "stripe")
     let bench = try AlertBench(alerts)
@@ -199,8 +192,7 @@ import Testing
     }
   }
 
-  @Test("Failures stay loud until they are acknowledged for every processor")
-  func quiet() {
+  @Test func `Failures stay loud until they are acknowledged for every processor`() {
     func group(_ processor: ProcessorName, isKnown: Bool) -> FailureGroup {
       let known = FailureAcknowledgement(
         entered: 1, owner: "ann", note: "", actor: "ann", at: Timestamp(unixMilliseconds: 0))
@@ -215,8 +207,7 @@ import Testing
     }
   }
 
-  @Test("Refused contexts and events that may be unread payments are reported")
-  func lostInput() throws {
+  @Test func `Refused contexts and events that may be unread payments are reported`() throws {
     let bench = try AlertBench([AlertBench.alert([.contextsRefused(over: 10), .unreadableEvents])])
     try bench.live { run throws in
       for _ in 0..<10 { bench.bench.metrics.clientRefusals.increment("shop", "key") }
@@ -236,8 +227,7 @@ import Testing
     }
   }
 
-  @Test("A dead address is retried less and less often, and gets the state of that moment")
-  func deadAddress() throws {
+  @Test func `A dead address is retried less and less often, and gets the state of that moment`() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
     bench.network.use { _ in nil }
     try bench.setBreaker(.open)
@@ -263,8 +253,7 @@ import Testing
     #expect(!bench.bench.logText.contains("very-secret"), "an address may be a secret (R7)")
   }
 
-  @Test("A dead address delays no other, and each gets the alerts of its own apps")
-  func twoAddresses() throws {
+  @Test func `A dead address delays no other, and each gets the alerts of its own apps`() throws {
     let dead = "https://dead.example.com/"
     let alerts = [
       AlertBench.alert([.breakerOpen], to: dead), AlertBench.alert([.breakerOpen], apps: ["other"]),
@@ -279,8 +268,7 @@ import Testing
     }
   }
 
-  @Test("Many notices go out one by one, and the alerter stores one record per alert")
-  func flood() throws {
+  @Test func `Many notices go out one by one, and the alerter stores one record per alert`() throws {
     let apps = (1...50).map { Bench.app("app-\($0)") }
     let bench = try AlertBench([AlertBench.alert([.breakerOpen], every: .hours(1))], apps: apps)
     for app in apps { try bench.setBreaker(.open, app: app.slug) }
@@ -294,8 +282,7 @@ import Testing
     #expect(try bench.bench.reader.alerts().count == 50)
   }
 
-  @Test("A reload applies at once, and alerts without a rule end and are dropped")
-  func reload() throws {
+  @Test func `A reload applies at once, and alerts without a rule end and are dropped`() throws {
     let other = "https://b.example.com/"
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
     try bench.setBreaker(.open)

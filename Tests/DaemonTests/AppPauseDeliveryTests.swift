@@ -23,8 +23,7 @@ import Testing
     PauseApp(app: "shop", for: time, actor: "ann", reason: "flood")
   }
 
-  @Test("Nothing is sent until it is resumed, no budget is spent, and other apps go on (R11)")
-  func held() throws {
+  @Test func `Nothing is sent until it is resumed, no budget is spent, and other apps go on (R11)`() throws {
     let (destination, other) = (try ScriptedDestination(), try ScriptedDestination())
     let policy = Bench.delivery(giveUpAfter: .milliseconds(200))
     let bench = try Bench([
@@ -42,8 +41,7 @@ import Testing
     for number in 1...3 { try bench.waitFor(number, .delivered) }
   }
 
-  @Test("What is under way is completed, and stored")
-  func underWay() throws {
+  @Test func `What is under way is completed, and stored`() throws {
     let (destination, other) = (try ScriptedDestination { _ in nil }, try ScriptedDestination())
     let bench = try Bench([Bench.app(url: destination.url), Bench.app("other", url: other.url)])
     try bench.sell(1)
@@ -58,8 +56,7 @@ import Testing
     #expect(try bench.receipt(2)?.receipt?.state == .pending)
   }
 
-  @Test("A pause with a time ends without an operator, and survives a restart (R9)")
-  func time() throws {
+  @Test func `A pause with a time ends without an operator, and survives a restart (R9)`() throws {
     let (destination, other) = (try ScriptedDestination(), try ScriptedDestination())
     let apps = [Bench.app(url: destination.url), Bench.app("other", url: other.url)]
     let before = try Bench(apps)
@@ -73,8 +70,7 @@ import Testing
     try bench.waitUntil { bench.logText.contains("hold on the deliveries has ended") }
   }
 
-  @Test("A pause by another program is found without a notification")
-  func otherProgram() throws {
+  @Test func `A pause by another program is found without a notification`() throws {
     let (destination, other) = (try ScriptedDestination(), try ScriptedDestination())
     let bench = try Bench([Bench.app(url: destination.url), Bench.app("other", url: other.url)])
     let guest = try StoreWriter(path: bench.path, role: .guest, rules: bench.directory.rules)
@@ -88,8 +84,7 @@ import Testing
     try bench.waitFor(1, .delivered)
   }
 
-  @Test("A lane of a paused app has no room, not even for a probe, and waits for the end")
-  func lane() throws {
+  @Test func `A lane of a paused app has no room, not even for a probe, and waits for the end`() throws {
     var bed = try LaneTests.Bed(openFor: .milliseconds(10))
     var pause = AppPause()
     pause.begin(now: bed.now, until: LaneTests.Bed.at(5000), actor: "ann", reason: nil)
@@ -109,8 +104,7 @@ import Testing
     #expect(bed.wait == nil, "only a notification can change anything")
   }
 
-  @Test("After a step of the clock a lane is paused for as long as before")
-  func clockStep() throws {
+  @Test func `After a step of the clock a lane is paused for as long as before`() throws {
     var bed = try LaneTests.Bed()
     var pause = AppPause()
     pause.begin(now: bed.now, until: LaneTests.Bed.at(5000), actor: "ann", reason: nil)
@@ -121,8 +115,7 @@ import Testing
     #expect(bed.lane.pausedTime(now: later) == .hours(1), "the time that the step skipped, and no more")
   }
 
-  @Test("A lane has no room before the pause of its app is known")
-  func unknown() throws {
+  @Test func `A lane has no room before the pause of its app is known`() throws {
     var bed = try LaneTests.Bed(openFor: .milliseconds(10), readsPauses: false)
     #expect(bed.room == 0)
     #expect(bed.wait == nil, "the dispatcher reads the pauses, whatever is due")

@@ -33,8 +33,7 @@ import Testing
     return try client.reply(hasBody: method != "HEAD")
   }
 
-  @Test("The host of an app with the file serves its bytes, and no other host does")
-  func served() throws {
+  @Test func `The host of an app with the file serves its bytes, and no other host does`() throws {
     let bench = try Bench([
       Self.app("shop", "pay.example.com", nil), Self.app("second", "pay.example.com", Self.content),
       Self.app("bare", "bare.example.com", nil),
@@ -59,8 +58,7 @@ import Testing
     }
   }
 
-  @Test("A reload serves the new content, or none")
-  func reload() throws {
+  @Test func `A reload serves the new content, or none`() throws {
     let bench = try Bench([Self.app("shop", "pay.example.com", Self.content)])
     let server = try bench.serve()
     for content in [[1, 2, 3], nil] as [[UInt8]?] {
@@ -76,8 +74,7 @@ import Testing
     Samples.text(app: "links: { origin: 'https://a.test', apple_pay_file: '\(file)' }, \(app)", apps: apps)
   }
 
-  @Test("The file is read with the configuration, also by a relative path")
-  func read() throws {
+  @Test func `The file is read with the configuration, also by a relative path`() throws {
     let folder = try TestFolder()
     let file = try folder.write("7B22", to: "apple-developer-merchantid-domain-association")
     for name in [file, "apple-developer-merchantid-domain-association"] {
@@ -90,8 +87,7 @@ import Testing
     #expect(try Samples.app(Samples.text(app: "links: { origin: 'https://a.test' },")).links?.applePay == nil)
   }
 
-  @Test("A file that cannot be served is a fault")
-  func faults() throws {
+  @Test func `A file that cannot be served is a fault`() throws {
     let folder = try TestFolder()
     let key = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEE\n-----END EC PRIVATE KEY-----\n"
     let cases = [
@@ -113,8 +109,7 @@ import Testing
     #expect(open.configuration.apps.first?.links?.applePay?.content == [])
   }
 
-  @Test("Two apps of one host must name the same file")
-  func oneHost() throws {
+  @Test func `Two apps of one host must name the same file`() throws {
     let folder = try TestFolder()
     let (one, two) = (try folder.write("1", to: "one"), try folder.write("2", to: "two"))
     func second(_ file: String, host: String = "a.test") -> String {

@@ -95,8 +95,7 @@ import Testing
     }
   }
 
-  @Test("Android's file has a statement for each package of the host (SH01, SH02, SH03)")
-  func androidFile() throws {
+  @Test func `Android's file has a statement for each package of the host (SH01, SH02, SH03)`() throws {
     let bench = try Self.bench()
     let server = try bench.serve()
     let reply = try Self.get(server.port, Self.android)
@@ -119,13 +118,11 @@ import Testing
     }
   }
 
-  @Test(
-    "A client that has the file gets 304 (SH09)",
-    arguments: [
-      ("TAG", true), ("W/TAG", true), ("\"x\", TAG", true), ("\"x\",\tW/TAG , \"y\"", true), ("*", true),
-      ("\"x\"", false), ("W/\"x\"", false), ("", false), ("x", false),
-    ])
-  func conditional(field: String, isKnown: Bool) throws {
+  @Test(arguments: [
+    ("TAG", true), ("W/TAG", true), ("\"x\", TAG", true), ("\"x\",\tW/TAG , \"y\"", true), ("*", true),
+    ("\"x\"", false), ("W/\"x\"", false), ("", false), ("x", false),
+  ])
+  func `A client that has the file gets 304 (SH09)`(field: String, isKnown: Bool) throws {
     let bench = try Self.bench()
     let server = try bench.serve()
     for target in [Self.apple, Self.android] {
@@ -144,8 +141,7 @@ import Testing
     }
   }
 
-  @Test("HEAD has the fields and no body, and only GET and HEAD are accepted (SH09)")
-  func methods() throws {
+  @Test func `HEAD has the fields and no body, and only GET and HEAD are accepted (SH09)`() throws {
     let bench = try Self.bench()
     let server = try bench.serve()
     for target in [Self.apple, Self.android] {
@@ -191,14 +187,12 @@ import Testing
     }
   }
 
-  @Test(
-    "An exclusion of the way back is a fault that names it",
-    arguments: [
-      ("swedbank: {}", "NOT /v1/*"), ("swedbank: {}", "NOT /*/swedbank/*"),
-      ("'return': {}", "NOT /v1/shop/return"),
-      ("'return': {}", "NOT /*"),
-    ])
-  func conflicts(part: String, path: String) {
+  @Test(arguments: [
+    ("swedbank: {}", "NOT /v1/*"), ("swedbank: {}", "NOT /*/swedbank/*"),
+    ("'return': {}", "NOT /v1/shop/return"),
+    ("'return': {}", "NOT /*"),
+  ])
+  func `An exclusion of the way back is a fault that names it`(part: String, path: String) {
     let app = "app_ids: ['ABCDE12345.a.b']"
     func text(_ more: String) -> String {
       Samples.text(
@@ -210,8 +204,7 @@ import Testing
     #expect(Samples.faults(text("checkout: {}")).isEmpty)
   }
 
-  @Test("Files that devices would reject are faults (SH12)")
-  func sizes() {
+  @Test func `Files that devices would reject are faults (SH12)`() {
     let ids = (0..<100).map { "'ABCDE12345.com.example.\(String(repeating: "a", count: 200))\($0)'" }
     let paths = (0..<500).map { "'/\(String(repeating: "b", count: 20))\($0)/*'" }
     let faults = Samples.faults(

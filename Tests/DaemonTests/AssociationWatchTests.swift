@@ -39,8 +39,7 @@ import Testing
     return bench
   }
 
-  @Test("Without links nobody is asked")
-  func withoutLinks() throws {
+  @Test func `Without links nobody is asked`() throws {
     let bench = try AlertBench([AlertBench.alert([.associationFiles])])
     try bench.live { run throws in try bench.pass(.hours(3), &run, step: .minutes(1)) }
     #expect(bench.network.requests.isEmpty)
@@ -121,8 +120,7 @@ import Testing
     }
   }
 
-  @Test("After a restart a file that was broken is so until the host has shown otherwise")
-  func restart() throws {
+  @Test func `After a restart a file that was broken is so until the host has shown otherwise`() throws {
     let faults = Monitor<[String: Int?]>([Self.apple: 404])
     let bench = try Self.bench(faults)
     try bench.live { run throws in

@@ -33,8 +33,8 @@ struct BackendPartTests {
     (["max-age=1e3"], .zero), (["s-maxage=60"], .minutes(5)),
   ]
 
-  @Test("An answer is fresh as long as it says, at most an hour", arguments: ages)
-  func freshness(fields: [String], age: Duration) {
+  @Test(arguments: ages)
+  func `An answer is fresh as long as it says, at most an hour`(fields: [String], age: Duration) {
     #expect(BackendCache.freshness(fields) == age)
     var cache = BackendCache()
     cache.store(Self.result(cacheControl: fields), to: "/x", of: Self.place, now: Self.start)
@@ -43,8 +43,7 @@ struct BackendPartTests {
     #expect(cache.reply(to: "/x", of: Self.place, now: Self.start.advanced(by: age)) == nil)
   }
 
-  @Test("Only a whole 200 of moderate length is kept")
-  func notKept() {
+  @Test func `Only a whole 200 of moderate length is kept`() {
     var cache = BackendCache()
     let long = String(repeating: "x", count: BackendCache.bodyBytesMax + 1)
     for result in [
@@ -56,8 +55,7 @@ struct BackendPartTests {
     #expect(cache.reply(to: "/x", of: Self.place, now: Self.start) == nil)
   }
 
-  @Test("An app's processor has a few cached answers; the oldest go first")
-  func bounded() {
+  @Test func `An app's processor has a few cached answers; the oldest go first`() {
     var cache = BackendCache()
     let count = BackendCache.entriesMax + 3
     for number in 0..<count {
@@ -71,8 +69,7 @@ struct BackendPartTests {
     #expect(cache.reply(to: "/0", of: AppProcessor("other", "toy"), now: now) != nil)
   }
 
-  @Test("The apps share all places, and each has a few")
-  func places() {
+  @Test func `The apps share all places, and each has a few`() {
     for apps in [0, 1, 8, 100, 256, 10_000] {
       var places = BackendPlaces(apps: apps)
       var count = 0
@@ -89,8 +86,7 @@ struct BackendPartTests {
     }
   }
 
-  @Test("Only a call that never left is known not to have arrived")
-  func replies() {
+  @Test func `Only a call that never left is known not to have arrived`() {
     #expect(BackendReply(Self.result(404)) == .answer(status: 404, contentType: nil, body: Array("b".utf8)))
     #expect(BackendReply(Self.result(nil, failure: .connectFailed, wasSent: false)) == .unreachable)
     #expect(BackendReply(Self.result(nil, failure: .timeout, wasSent: false)) == .unreachable)
@@ -102,8 +98,7 @@ struct BackendPartTests {
     #expect(BackendReply(.refusedHeader) == .unreachable)
   }
 
-  @Test("A call's own headers replace the backend's; its method must be known")
-  func request() throws {
+  @Test func `A call's own headers replace the backend's; its method must be known`() throws {
     let toy = ToyProcessor(token: "t", apiKey: "k", apiBase: "https://toy.example")
     let backend = try #require(toy.backend)
     let call = BackendCall(

@@ -147,8 +147,7 @@ private final class BackupBed {
     #expect(bed.findings.isEmpty)
   }
 
-  @Test("Without the folder, the database knows of the last copy, and the true pause is named")
-  func folderIsGone() throws {
+  @Test func `Without the folder, the database knows of the last copy, and the true pause is named`() throws {
     let bed = try BackupBed()
     defer { bed.bench.stop() }
     bed.step()
@@ -163,8 +162,7 @@ private final class BackupBed {
     #expect(finding.next?.hasPrefix("receiptd tries again every 1 min, ") == true)
   }
 
-  @Test("A reload tries again at once, and may end the backups")
-  func reload() throws {
+  @Test func `A reload tries again at once, and may end the backups`() throws {
     let bed = try BackupBed(makesFolder: false)
     defer { bed.bench.stop() }
     bed.step()
@@ -179,8 +177,7 @@ private final class BackupBed {
     #expect(bed.findings.isEmpty)
   }
 
-  @Test("A stop ends a copy and leaves nothing of it")
-  func stop() throws {
+  @Test func `A stop ends a copy and leaves nothing of it`() throws {
     let bed = try BackupBed()
     defer { bed.bench.stop() }
     let engine = bed.bench.core.engine
@@ -226,8 +223,7 @@ private final class BackupBed {
     try bed.stepUntil { bed.findings.isEmpty }
   }
 
-  @Test("A program that hangs is ended, and one that cannot be started is reported")
-  func hangingProgram() throws {
+  @Test func `A program that hangs is ended, and one that cannot be started is reported`() throws {
     let bed = try BackupBed()
     defer { bed.bench.stop() }
     bed.restart(.init(to: bed.folder, then: ["/bin/sh", "-c", "sleep 1000"]))
@@ -241,8 +237,7 @@ private final class BackupBed {
     #expect(bed.findings.first?.what.contains("/nowhere/rclone") == true)
   }
 
-  @Test("A backup that is late is a finding with its age")
-  func late() {
+  @Test func `A backup that is late is a finding with its age`() {
     let now = Timestamp(unixMilliseconds: 1_795_168_800_000)
     var backup = HealthReport.Backup(every: .days(1), since: now - .days(9))
     backup.lastAt = now - .days(2)

@@ -41,8 +41,7 @@ import Testing
     try bench.store(Barrier())
   }
 
-  @Test("A capture that the processor refused is not sent again after a restart")
-  func refused() throws {
+  @Test func `A capture that the processor refused is not sent again after a restart`() throws {
     _ = try bench.store(OrderCapture(app: "shop", Self.order))
     // The order was stored before this start, so the first call is a lookup.
     network.use(404) { _ in "none" }
@@ -85,8 +84,7 @@ import Testing
     #expect(record?.purchase.observations == [.started, .paid])
   }
 
-  @Test("A call that fails after the reload that corrected its cause is repeated at once")
-  func failedDuringReload() throws {
+  @Test func `A call that fails after the reload that corrected its cause is repeated at once`() throws {
     _ = try bench.store(OrderCapture(app: "shop", Self.order))
     network.use { _ in 401 }
     try worker.drive { run in

@@ -15,8 +15,7 @@ import Testing
     MonotonicInstant(nanoseconds: steps * Self.step + more)
   }
 
-  @Test("Only a time before all others is reported as the next")
-  func next() {
+  @Test func `Only a time before all others is reported as the next`() {
     var looks = CheckoutLooks()
     #expect(looks.next == nil)
     var isNext = looks.add(first, at: instant(30))
@@ -31,8 +30,7 @@ import Testing
     #expect(looks.next == instant(7))
   }
 
-  @Test("No request is checked before its time, and each at most one step later")
-  func due() {
+  @Test func `No request is checked before its time, and each at most one step later`() {
     for moment in stride(from: 0, through: 3 * Self.step, by: 500_000) {
       var looks = CheckoutLooks()
       looks.add(first, at: MonotonicInstant(nanoseconds: moment))
@@ -44,8 +42,7 @@ import Testing
     }
   }
 
-  @Test("All due times are removed in one pass, in whatever order they were added")
-  func order() {
+  @Test func `All due times are removed in one pass, in whatever order they were added`() {
     let times: [Int64] = [5, 1, 9, 3, 7, 1]
     var looks = CheckoutLooks()
     for time in times { looks.add(ContextID("ctx_\(time)"), at: instant(time, more: -1)) }

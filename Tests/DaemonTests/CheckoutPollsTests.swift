@@ -67,8 +67,7 @@ import Testing
     (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? -1_000_000
   }
 
-  @Test("A final state is answered at once")
-  func final() throws {
+  @Test func `A final state is answered at once`() throws {
     let bed = try Bed()
     let sold = try bed.bench.post(1)
     try bed.bench.buy(1)
@@ -129,10 +128,8 @@ import Testing
     #expect(open["amount"] == .null)
   }
 
-  @Test(
-    "Without a wait, or with a wait of zero, the answer has the current state",
-    arguments: ["", "?wait=0", "?x=1", "?"])
-  func noWait(query: String) throws {
+  @Test(arguments: ["", "?wait=0", "?x=1", "?"])
+  func `Without a wait, or with a wait of zero, the answer has the current state`(query: String) throws {
     let bed = try Bed()
     let id = try bed.bench.post(1)
     #expect(try Self.state(bed.ask(id, query)) == "open")
@@ -140,10 +137,10 @@ import Testing
     #expect(try Self.state(bed.ask(id, query)) == "paid")
   }
 
-  @Test(
-    "A wait that is not a whole number of seconds up to 30 is refused",
-    arguments: ["31", "-1", "x", "", "1.5", "1e1", "99999999999999999999", "%zz", "%FF", " 5", "5%00", "٥"])
-  func badWait(wait: String) throws {
+  @Test(arguments: [
+    "31", "-1", "x", "", "1.5", "1e1", "99999999999999999999", "%zz", "%FF", " 5", "5%00", "٥",
+  ])
+  func `A wait that is not a whole number of seconds up to 30 is refused`(wait: String) throws {
     let bed = try Bed()
     let id = try bed.bench.post(1)
     let target = "?wait=" + wait.replacing(" ", with: "%20").replacing("٥", with: "%D9%A5")
@@ -153,8 +150,7 @@ import Testing
     #expect(try JSONValue(parsing: reply.body)["type"] == "urn:receiptd:problem:invalid-wait")
   }
 
-  @Test("An unknown or another app's context is not found, without waiting (R5)")
-  func unknown() throws {
+  @Test func `An unknown or another app's context is not found, without waiting (R5)`() throws {
     let bed = try Bed()
     let id = try bed.bench.post(1)
     let unknown: ContextID = "ctx_\(String(repeating: "0", count: 26))"
@@ -168,8 +164,7 @@ import Testing
     #expect(bed.bench.checkoutPolls.begunCount == 0)
   }
 
-  @Test("A change that is not final does not end the wait, a final one does")
-  func change() throws {
+  @Test func `A change that is not final does not end the wait, a final one does`() throws {
     let bed = try Bed()
     let id = try bed.bench.post(1)
     let clients = try (0..<3).map { _ in try bed.wait(id) }
@@ -180,8 +175,7 @@ import Testing
     for client in clients { #expect(try Self.state(client) == "cancelled") }
   }
 
-  @Test("Each long poll gets the current state at its own timeout")
-  func timeUp() throws {
+  @Test func `Each long poll gets the current state at its own timeout`() throws {
     let bed = try Bed()
     let id = try bed.bench.post(1)
     let (short, long) = (try bed.wait(id, "?wait=2"), try bed.wait(id, "?wait=30"))
@@ -217,8 +211,7 @@ import Testing
     #expect(!client.hasNews)
   }
 
-  @Test("A change by another process is found without a notification")
-  func otherProcess() throws {
+  @Test func `A change by another process is found without a notification`() throws {
     let bed = try Bed()
     let id = try bed.bench.post(1)
     try bed.bench.buy(1)
@@ -231,8 +224,7 @@ import Testing
     #expect(try Self.state(client) == "cancelled")
   }
 
-  @Test("At a stop all long polls get the current state, and no new one waits")
-  func stop() throws {
+  @Test func `At a stop all long polls get the current state, and no new one waits`() throws {
     let bed = try Bed()
     let id = try bed.bench.post(1)
     let clients = try (0..<5).map { _ in try bed.wait(id) }
@@ -242,8 +234,7 @@ import Testing
     bed.bench.checkoutPolls.answerAll()
   }
 
-  @Test("Five hundred long polls wait without a thread each, and all are answered (R8)")
-  func many() throws {
+  @Test func `Five hundred long polls wait without a thread each, and all are answered (R8)`() throws {
     let bed = try Bed()
     let ids = try (0..<50).map { try bed.bench.post($0) }
     let before = Self.threads
@@ -267,8 +258,7 @@ import Testing
     }
   }
 
-  @Test("A long poll whose client hangs up frees its place at once")
-  func gone() throws {
+  @Test func `A long poll whose client hangs up frees its place at once`() throws {
     let bed = try Bed()
     let id = try bed.bench.post(1)
     for _ in 0..<20 { _ = try bed.wait(id) }

@@ -27,8 +27,7 @@ import Testing
     return #"{"ply_context":"\#(Base64.encode(Array(blob.utf8)))"}"#
   }
 
-  @Test("A browser is redirected to the price's page with the context's id as reference")
-  func redirect() throws {
+  @Test func `A browser is redirected to the price's page with the context's id as reference`() throws {
     let bench = try Self.bench()
     let server = try bench.serve()
     for (price, page) in [
@@ -48,8 +47,7 @@ import Testing
     }
   }
 
-  @Test("A request for JSON gets the address, also in posts of contexts")
-  func json() throws {
+  @Test func `A request for JSON gets the address, also in posts of contexts`() throws {
     let bench = try Self.bench()
     let server = try bench.serve()
     var ids: Set<String> = []
@@ -73,8 +71,7 @@ import Testing
     #expect(try JSONValue(parsing: reply.body)["checkout_url"] == nil)
   }
 
-  @Test("A price without a page is refused, nothing is stored, and there is no redirect")
-  func unknownPrice() throws {
+  @Test func `A price without a page is refused, nothing is stored, and there is no redirect`() throws {
     let bench = try Self.bench()
     let server = try bench.serve()
     for price in [nil, "price_2", "https://evil.test/", "PRICE_1"] {

@@ -130,8 +130,7 @@ import Testing
     }
   }
 
-  @Test("A claim whose message may have arrived can be used, and another one follows")
-  func lostAnswer() throws {
+  @Test func `A claim whose message may have arrived can be used, and another one follows`() throws {
     let bed = try Bed()
     bed.transport.use { _ in ScriptedTransport.lost }
     try bed.attempts()
@@ -139,8 +138,7 @@ import Testing
     #expect(try bed.claims().map(\.state) == [.offered, .offered])
   }
 
-  @Test("A webhook that refuses the message for good gets no other one")
-  func refused() throws {
+  @Test func `A webhook that refuses the message for good gets no other one`() throws {
     let bed = try Bed()
     bed.transport.use { _ in 410 }
     try bed.attempts()

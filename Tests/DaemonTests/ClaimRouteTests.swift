@@ -82,8 +82,7 @@ import Testing
 
   private static func problem(_ slug: String) -> JSONValue { .string("urn:receiptd:problem:\(slug)") }
 
-  @Test("The app that brings a token gets 201 and a status; again 200, and another user 409")
-  func claims() throws {
+  @Test func `The app that brings a token gets 201 and a status; again 200, and another user 409`() throws {
     try Self.with { bed in
       let token = try bed.token()
       let first = try bed.claim(token.text)
@@ -107,8 +106,7 @@ import Testing
     }
   }
 
-  @Test("A token that is unknown is a 404, one that was revoked a 410, and nothing changes")
-  func refused() throws {
+  @Test func `A token that is unknown is a 404, one that was revoked a 410, and nothing changes`() throws {
     try Self.with { bed in
       let token = try bed.token()
       for text in ["clm_" + String(repeating: "0", count: 26), "nonsense", ""] {
@@ -128,8 +126,7 @@ import Testing
     }
   }
 
-  @Test("A placeholder, or the id of a context, is no user who can claim a purchase")
-  func placeholders() throws {
+  @Test func `A placeholder, or the id of a context, is no user who can claim a purchase`() throws {
     try Self.with { bed in
       let token = try bed.token()
       for user in ["undefined", "Anonymous", "ctx_123", "CTX_01KAGFN8X2M5R7QZ3C6V9WJ4TD"] {
@@ -143,8 +140,7 @@ import Testing
     }
   }
 
-  @Test("Too many tokens from one user, or from one address, are a 429 with Retry-After")
-  func limits() throws {
+  @Test func `Too many tokens from one user, or from one address, are a 429 with Retry-After`() throws {
     for isOfUser in [true, false] {
       var limits = Configuration.Limits()
       if isOfUser {
@@ -184,8 +180,7 @@ import Testing
     }
   }
 
-  @Test("Tokens that are unknown, revoked or used have the same page")
-  func alike() throws {
+  @Test func `Tokens that are unknown, revoked or used have the same page`() throws {
     try Self.with { bed in
       let (used, other) = (try bed.token(), try bed.token())
       #expect(try bed.claim(used.text).status == 201)
@@ -200,8 +195,7 @@ import Testing
     }
   }
 
-  @Test("An app without links has the page, too, which opens nothing")
-  func withoutLinks() throws {
+  @Test func `An app without links has the page, too, which opens nothing`() throws {
     try Self.with { bed in
       let reply = try bed.get("/v1/bare/claim/\(try bed.token(app: "bare").text)")
       #expect(reply.status == 200)
@@ -227,8 +221,7 @@ import Testing
     }
   }
 
-  @Test("The button leads back to the return page when nothing can be claimed")
-  func notOffered() throws {
+  @Test func `The button leads back to the return page when nothing can be claimed`() throws {
     try Self.with { bed in
       #expect(try bed.claim(try bed.token().text).status == 201)
       for session in ["cs_test_1", "cs_test_unknown"] {

@@ -56,8 +56,7 @@ import Testing
     return ScrapedText(text.text).value(name)
   }
 
-  @Test("When a command is answered, another connection can read its data (R1)")
-  func answersAfterCommit() throws {
+  @Test func `When a command is answered, another connection can read its data (R1)`() throws {
     let bench = try Self.bench()
     let other = Monitor(try StoreReader(path: bench.path))
     let seen = Monitor<[Bool]>([])
@@ -75,8 +74,7 @@ import Testing
     #expect(seen.withLock { $0 } == Array(repeating: true, count: 50))
   }
 
-  @Test("All waiting commands share one commit, up to its maximum")
-  func groupCommit() throws {
+  @Test func `All waiting commands share one commit, up to its maximum`() throws {
     let bench = try Self.bench(queue: 10_000, clock: ManualClock())
     let answers = Answers()
     for number in 1...100 {
@@ -103,8 +101,7 @@ import Testing
     #expect(try flooded.reader.contexts(ContextFilter(), now: flooded.now, limit: 10_000).count == count)
   }
 
-  @Test("A commit that takes long ends early, and the remaining commands follow in order")
-  func longCommit() throws {
+  @Test func `A commit that takes long ends early, and the remaining commands follow in order`() throws {
     let clock = ManualClock()
     let bench = try Self.bench(clock: clock)
     let answered = Monitor<[Int]>([])
@@ -152,8 +149,7 @@ import Testing
     #expect(answers.count == 29)
   }
 
-  @Test("Inside commands take room from requests, but not from an app's share")
-  func insideCounts() throws {
+  @Test func `Inside commands take room from requests, but not from an app's share`() throws {
     let bench = try Self.bench(queue: 4)
     for number in 1...3 { #expect(bench.committer.submit(bench.context(number), from: .internal) { _ in }) }
     #expect(bench.committer.submit(bench.context(4), from: .external(app: "shop")) { _ in })
@@ -164,8 +160,7 @@ import Testing
     #expect(!narrow.committer.submit(narrow.context(2), from: .external(app: "shop")) { _ in })
   }
 
-  @Test("A stop stores and answers all waiting commands, and accepts no more (R1)")
-  func stopDrains() throws {
+  @Test func `A stop stores and answers all waiting commands, and accepts no more (R1)`() throws {
     let bench = try Self.bench(queue: 10_000)
     let answers = Answers()
     for number in 1...2500 {
@@ -184,8 +179,7 @@ import Testing
     #expect(bench.committer.refusal(for: "shop") == .stopping)
   }
 
-  @Test("A failed command affects no other, and its fault is reported until a batch succeeds")
-  func failures() throws {
+  @Test func `A failed command affects no other, and its fault is reported until a batch succeeds`() throws {
     let bench = try Self.bench()
     let answers = Answers()
     let failed = Monitor<[StoreFault]>([])
@@ -215,8 +209,7 @@ import Testing
     #expect(bench.committer.fault == Failing.error)
   }
 
-  @Test("The duration of a batch can be read while it is under way")
-  func busy() throws {
+  @Test func `The duration of a batch can be read while it is under way`() throws {
     let bench = try Self.bench()
     try bench.committer.start()
     #expect(bench.committer.busyTime(now: .now()) == .zero)
@@ -233,8 +226,7 @@ import Testing
     #expect(bench.committer.depth == 0)
   }
 
-  @Test("Concurrent commands are all answered, each with its own result")
-  func contention() throws {
+  @Test func `Concurrent commands are all answered, each with its own result`() throws {
     let bench = try Self.bench(queue: 100_000)
     try bench.committer.start()
     let answers = Answers()

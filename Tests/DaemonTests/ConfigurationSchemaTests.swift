@@ -49,8 +49,7 @@ import Testing
     SchemaCheck(value, ConfigurationSchema.value).errors
   }
 
-  @Test("Every default and every example is valid, for the reader and for the schema")
-  func examples() throws {
+  @Test func `Every default and every example is valid, for the reader and for the schema`() throws {
     let value = try Self.everyKey()
     #expect(Self.faults(value).isEmpty)
     #expect(Self.errors(value).isEmpty)
@@ -58,8 +57,7 @@ import Testing
     #expect(Self.errors(template).isEmpty)
   }
 
-  @Test("The starter file has every declared key")
-  func starterFile() throws {
+  @Test func `The starter file has every declared key`() throws {
     let value = try Self.everyKey()
     for entry in ConfigurationReference.entries where !Self.exclusive.contains(entry.path) {
       let found = Self.names(entry.path).reduce(Optional(value)) { value, name in
@@ -80,8 +78,7 @@ import Testing
     }
   }
 
-  @Test("An unknown key is refused in every object, by the reader and by the schema")
-  func unknownKeys() throws {
+  @Test func `An unknown key is refused in every object, by the reader and by the schema`() throws {
     let value = try Self.everyKey()
     let objects = ConfigurationReference.entries.filter { !$0.key.shape.members.isEmpty }
     for path in ["zebra"] + objects.map({ "\($0.path)\($0.key.shape.infix).zebra" }) {
@@ -94,8 +91,7 @@ import Testing
     }
   }
 
-  @Test("A required key is required by the schema, too")
-  func requiredKeys() throws {
+  @Test func `A required key is required by the schema, too`() throws {
     let value = try Self.everyKey()
     for entry in ConfigurationReference.entries where entry.key.isRequired {
       let lacking = value.setting(Self.names(entry.path)[...], nil)
@@ -104,29 +100,26 @@ import Testing
     }
   }
 
-  @Test(
-    "What the reader accepts, the schema accepts",
-    arguments: [
-      ConfigurationSchemaSamples.contract, Samples.text(), Samples.text(client: "client: 'open',"),
-      Samples.storesOnly,
-      Samples.text(app: LinksConfigurationTests.whole),
-      Samples.text(
-        root: """
-          $schema: "./receiptd.schema.json", admin: { socket: "/run/a.sock" },
-          alerts: [{ to: "env:API_URL", on: ["oldest_pending > 90s", "disk_low<2GiB", "database"] }],
-          limits: { contexts_per_user: "off" },
-          """,
-        client: "client: { jwt: { issuer: 'i', audience: ['a', 'b'], keys: 'file:/keys' } },",
-        stripe: "connect: ['acct_1'], api_base: 'http://LOCALHOST:9', ", purchasely: "url: 'HTTPS://x.test'"),
-    ])
-  func accepted(text: String) throws {
+  @Test(arguments: [
+    ConfigurationSchemaSamples.contract, Samples.text(), Samples.text(client: "client: 'open',"),
+    Samples.storesOnly,
+    Samples.text(app: LinksConfigurationTests.whole),
+    Samples.text(
+      root: """
+        $schema: "./receiptd.schema.json", admin: { socket: "/run/a.sock" },
+        alerts: [{ to: "env:API_URL", on: ["oldest_pending > 90s", "disk_low<2GiB", "database"] }],
+        limits: { contexts_per_user: "off" },
+        """,
+      client: "client: { jwt: { issuer: 'i', audience: ['a', 'b'], keys: 'file:/keys' } },",
+      stripe: "connect: ['acct_1'], api_base: 'http://LOCALHOST:9', ", purchasely: "url: 'HTTPS://x.test'"),
+  ])
+  func `What the reader accepts, the schema accepts`(text: String) throws {
     let value = try JSONValue(parsing: Array(text.utf8), json5: true)
     #expect(Self.faults(value).isEmpty)
     #expect(Self.errors(value).isEmpty)
   }
 
-  @Test("The example for production fits the schema")
-  func productionExample() throws {
+  @Test func `The example for production fits the schema`() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     let file = root.appending(path: "deploy/receiptd.example.json5").path
@@ -135,7 +128,6 @@ import Testing
   }
 
   @Test(
-    "Rules about several keys are in the schema",
     arguments: [
       ("admin.socket", "/run/a.sock"), ("apps.NAME.client.jwt.keys", "file:/keys"),
       ("apps.NAME.client.jwt.jwks", nil), ("listen.tls.key", nil), ("apps.NAME.stripe.livemode", "both"),
@@ -143,14 +135,13 @@ import Testing
       ("apps.NAME.links.origin", "pay.example.com"), ("apps.NAME.links.android.packages[].name", "app"),
       ("retention.events", "30 days"),
     ] as [(String, JSONValue?)])
-  func rules(path: String, value: JSONValue?) throws {
+  func `Rules about several keys are in the schema`(path: String, value: JSONValue?) throws {
     let wrong = try Self.everyKey().setting(Self.names(path)[...], value)
     #expect(!Self.faults(wrong).isEmpty)
     #expect(!Self.errors(wrong).isEmpty)
   }
 
-  @Test("A backfill and Checkout Sessions need a key, for the schema as well")
-  func backfill() throws {
+  @Test func `A backfill and Checkout Sessions need a key, for the schema as well`() throws {
     let auto = try Self.everyKey().setting(["apps", "ios", "stripe", "backfill"], "auto")
     #expect(Self.errors(auto).isEmpty)
     let lacking = auto.setting(["apps", "ios", "stripe", "api_key"], nil)
@@ -174,8 +165,7 @@ import Testing
     #expect(unknown.first?.message.contains("$schema") == false)
   }
 
-  @Test("A restart is needed for what receiptd uses at its start only")
-  func restarts() {
+  @Test func `A restart is needed for what receiptd uses at its start only`() {
     let fixed = ConfigurationReference.keys.filter(\.needsRestart).map(\.name)
     #expect(fixed == ["listen", "admin", "database", "database_durability", "log", "limits"])
   }

@@ -83,8 +83,7 @@ import Testing
     #expect(try Samples.read(Samples.text(), mode: 0o644).warnings.isEmpty)
   }
 
-  @Test("A secret's file to which every user has access is a warning, as a secret in place is")
-  func openSecretFile() throws {
+  @Test func `A secret's file to which every user has access is a warning, as a secret in place is`() throws {
     let folder = try TestFolder()
     let modes: [(UInt32, Bool)] = [
       (0o644, true), (0o642, true), (0o604, true), (0o640, false), (0o600, false),

@@ -26,8 +26,7 @@ import Testing
     return try JSONValue(parsing: Array(shown.utf8))
   }
 
-  @Test("The starter file names no secret that only a restart reads again")
-  func noSecretIsFixed() throws {
+  @Test func `The starter file names no secret that only a restart reads again`() throws {
     #expect(
       try load(ConfigurationTemplate.text).configuration.secrets.allSatisfy { !$0.secret.isFixedUntilRestart }
     )

@@ -11,40 +11,33 @@ import Testing
 
   private func warnings(_ text: String) throws -> [Fault] { try Samples.read(text).warnings }
 
-  @Test("A client key that can be guessed is a warning, a key of 16 bytes is not")
-  func shortClientKeys() throws {
+  @Test func `A client key that can be guessed is a warning, a key of 16 bytes is not`() throws {
     let found = try warnings(Samples.text(client: "client: { keys: ['k', '0123456789abcdef'] },"))
     #expect(found.map(\.path) == ["apps.shop.client.keys[0]"])
     #expect(found.first?.message.contains("has 1 byte and can be guessed") == true)
     #expect(found.first?.message.contains("openssl rand -hex 24") == true)
   }
 
-  @Test(
-    "A network that is too large for proxies is a warning",
-    arguments: ["0.0.0.0/0", "::/0", "128.0.0.0/1", "0.0.0.0/7", "2000::/3"])
-  func wideProxies(network: String) throws {
+  @Test(arguments: ["0.0.0.0/0", "::/0", "128.0.0.0/1", "0.0.0.0/7", "2000::/3"])
+  func `A network that is too large for proxies is a warning`(network: String) throws {
     let found = try warnings(Samples.text(root: "listen: { proxies: ['127.0.0.1', '\(network)'] },"))
     #expect(found.map(\.path) == ["listen.proxies[1]"])
     #expect(found.first?.message.contains("write the address of your proxy") == true)
   }
 
-  @Test(
-    "A usual network of proxies is not a warning",
-    arguments: ["10.0.0.0/8", "127.0.0.0/8", "fd00::/8", "fc00::/7", "2001:db8::/32", "192.0.2.1", "::1"])
-  func usualProxies(network: String) throws {
+  @Test(arguments: ["10.0.0.0/8", "127.0.0.0/8", "fd00::/8", "fc00::/7", "2001:db8::/32", "192.0.2.1", "::1"])
+  func `A usual network of proxies is not a warning`(network: String) throws {
     #expect(try warnings(Samples.text(root: "listen: { proxies: ['\(network)'] },")).isEmpty)
   }
 
-  @Test("A relative database path is a warning: it moves with the configuration")
-  func relativeDatabase() throws {
+  @Test func `A relative database path is a warning: it moves with the configuration`() throws {
     let text = Samples.text().replacing("/etc/receiptd/receiptd.db", with: "receiptd.db")
     let loaded = try Samples.read(text)
     #expect(loaded.configuration.database == .file("/etc/receiptd/receiptd.db"))
     #expect(loaded.warnings.map(\.path) == ["database"])
   }
 
-  @Test("A webhook secret that is not Stripe's is a warning, an API key in its place a fault")
-  func webhookSecrets() throws {
+  @Test func `A webhook secret that is not Stripe's is a warning, an API key in its place a fault`() throws {
     let found = try warnings(Samples.text(webhookSecrets: "['whsec_a', 'shh']"))
     #expect(found.map(\.path) == ["apps.shop.stripe.webhook_secrets[1]"])
     #expect(found.first?.message.contains("does not begin with whsec_") == true)
@@ -73,8 +66,7 @@ import Testing
     #expect(try found("account: 'acct_1', \(sells),", "account: 'acct_1', \(sells)") == [])
   }
 
-  @Test("Tokens in URLs are not printed with the configuration (R7)")
-  func tokensInURLs() throws {
+  @Test func `Tokens in URLs are not printed with the configuration (R7)`() throws {
     let links = """
       links: { origin: "https://pay.example.com",
         checkout: { price_1: "https://buy.stripe.com/x?token=hidden-5" },
@@ -92,21 +84,18 @@ import Testing
     #expect(shown.contains("https://play.google.com/store?id=***"))
   }
 
-  @Test(
-    "A printed URL keeps the server's address and hides credentials",
-    arguments: [
-      ("https://host/path", "https://host/path"),
-      ("https://user:pass@host:8443/p?a=1", "https://***@host:8443/p?a=***"),
-      ("https://a@b@host/p@q", "https://***@host/p@q"),
-      ("https://host?t=a=b&&c#frag", "https://host?t=***&&***"),
-      ("https://host/?", "https://host/?"),
-    ])
-  func urls(pair: (String, String)) {
+  @Test(arguments: [
+    ("https://host/path", "https://host/path"),
+    ("https://user:pass@host:8443/p?a=1", "https://***@host:8443/p?a=***"),
+    ("https://a@b@host/p@q", "https://***@host/p@q"),
+    ("https://host?t=a=b&&c#frag", "https://host?t=***&&***"),
+    ("https://host/?", "https://host/?"),
+  ])
+  func `A printed URL keeps the server's address and hides credentials`(pair: (String, String)) {
     #expect(RedactedURL.text(pair.0) == pair.1)
   }
 
-  @Test("A change of a value that is not printed counts as a change")
-  func hiddenChange() throws {
+  @Test func `A change of a value that is not printed counts as a change`() throws {
     func snapshot(_ token: String) throws -> ConfigurationSnapshot {
       let text = Samples.text(purchasely: "url: 'https://example.com/r?token=\(token)',")
       return ConfigurationSnapshot(try Samples.read(text).configuration)

@@ -30,14 +30,12 @@ import Testing
     ] as [(String, MediaType?)])
   func mediaTypes(value: String, type: MediaType?) { #expect(Self.mediaType(value) == type) }
 
-  @Test("Without a media type there is none")
-  func noMediaType() {
+  @Test func `Without a media type there is none`() {
     #expect(RequestSamples.head("POST", "/").mediaType == nil)
     #expect(RequestSamples.rawHead("POST", "/", [("Content-Type", [0xFF])]).mediaType == nil)
   }
 
-  @Test("A client key is read from either place")
-  func keys() {
+  @Test func `A client key is read from either place`() {
     #expect(Self.key([]) == nil)
     #expect(Self.key([("X-API-KEY", "k1")]) == "k1")
     #expect(Self.key([("x-api-key", "k1")]) == "k1")
@@ -47,8 +45,7 @@ import Testing
     #expect(Self.key([("Authorization", "Bearer k 1 ")]) == "k 1")
   }
 
-  @Test("SW31: A client key is also read from the app's own header fields, after the standard ones")
-  func ownHeaders() {
+  @Test func `SW31: A client key is also read from the app's own header fields, after the standard ones`() {
     func key(_ fields: [(name: String, value: String)], or headers: [String]) -> String? {
       ContextPost.clientKey(RequestSamples.head("POST", "/", fields), or: headers)
         .map { String(decoding: $0, as: UTF8.self) }
@@ -63,16 +60,13 @@ import Testing
     #expect(key([("x-other", "k2")], or: []) == nil)
   }
 
-  @Test(
-    "An authorization of another kind is not a key, and hides the other header's key",
-    arguments: ["Basic azE=", "Bearer", "", "k1", "Bearerk1", "Token k1"])
-  func otherSchemes(value: String) {
+  @Test(arguments: ["Basic azE=", "Bearer", "", "k1", "Bearerk1", "Token k1"])
+  func `An authorization of another kind is not a key, and hides the other header's key`(value: String) {
     #expect(Self.key([("Authorization", value)]) == nil)
     #expect(Self.key([("Authorization", value), ("X-API-KEY", "k1")]) == nil)
   }
 
-  @Test("Only the app's own keys are accepted, whole and to the byte")
-  func accepted() throws {
+  @Test func `Only the app's own keys are accepted, whole and to the byte`() throws {
     let app = try App(Bench.app(client: .keys([Secret("first-key"), Secret("second-key")])))
     for key in ["first-key", "second-key"] { #expect(app.accepts(clientKey: Array(key.utf8))) }
     for key in ["", "first", "first-key ", "First-key", "first-keysecond-key", "first-key\u{0}"] {

@@ -31,8 +31,7 @@ import Testing
   private static let blob = "eyJzdHJpcGVfcHJpY2VfaWQiOiJwcmljZV8xIn0="
   private static let plusBlob = "++++"
 
-  @Test("JSON and forms are read the same")
-  func bothTypes() throws {
+  @Test func `JSON and forms are read the same`() throws {
     let expected = ContextPost(userID: "u1", blob: ContextBlob(text: Self.blob, priceID: "price_1"))
     let json = RequestSamples.post(#"{"ply_context":"\#(Self.blob)","user_id":"u1"}"#)
     let form = RequestSamples.post("user_id=u1&ply_context=\(Self.blob)", type: Self.form)
@@ -40,8 +39,7 @@ import Testing
     #expect(try Self.read(form) == expected)
   }
 
-  @Test("The user may be in the path, in the body or in the header")
-  func threePlaces() throws {
+  @Test func `The user may be in the path, in the body or in the header`() throws {
     let body = #"{"ply_context":"YQ=="}"#
     #expect(try Self.read(RequestSamples.post(body), pathUser: "é/1").userID == "é/1")
     #expect(try Self.read(RequestSamples.post(body, [("x-user-id", "u2")])).userID == "u2")
@@ -49,8 +47,7 @@ import Testing
     #expect(try Self.read(everywhere, pathUser: "u").userID == "u")
   }
 
-  @Test("Users that differ are refused in any place, also when they only look alike (R5)")
-  func disagreement() {
+  @Test func `Users that differ are refused in any place, also when they only look alike (R5)`() {
     let body = #"{"ply_context":"YQ==","user_id":"u"}"#
     #expect(Self.fault(RequestSamples.post(body), pathUser: "v") == .usersDiffer)
     #expect(Self.fault(RequestSamples.post(body, [("X-User-Id", "U")])) == .usersDiffer)
@@ -61,8 +58,7 @@ import Testing
     #expect(Self.fault(RequestSamples.post(body), pathUser: "") == .usersDiffer)
   }
 
-  @Test("A user that is missing, empty, too long or not a string is refused")
-  func badUsers() {
+  @Test func `A user that is missing, empty, too long or not a string is refused`() {
     #expect(Self.fault(RequestSamples.post(#"{"ply_context":"YQ=="}"#)) == .userMissing)
     #expect(Self.fault(RequestSamples.post(#"{"ply_context":"YQ==","user_id":null}"#)) == .userMissing)
     for user in ["", "a\u{0}b", "\n", "\u{7F}", "\u{85}", String(repeating: "x", count: 256)] {
@@ -77,8 +73,7 @@ import Testing
     #expect(Self.fault(request, pathUser: "u") == .userNotText)
   }
 
-  @Test("Whitespace around a user is no part of it, in any place, and places may differ in it")
-  func blanks() throws {
+  @Test func `Whitespace around a user is no part of it, in any place, and places may differ in it`() throws {
     let body = #"{"ply_context":"YQ==","user_id":" jdo-1\n"}"#
     #expect(try Self.read(RequestSamples.post(body)).userID == "jdo-1")
     #expect(try Self.read(RequestSamples.post(body), pathUser: "jdo-1 ").userID == "jdo-1")
@@ -101,8 +96,7 @@ import Testing
     #expect(fault.problem.detail.contains(words))
   }
 
-  @Test("A token's user is checked like one that the request names")
-  func placeholderInToken() throws {
+  @Test func `A token's user is checked like one that the request names`() throws {
     #expect(throws: ContextPost.Fault.placeholder(.missingValue)) {
       try ContextPost.user(among: [], tokenUser: "null", UserIDRules())
     }
@@ -114,15 +108,13 @@ import Testing
     #expect(try ContextPost.user(among: ["null"], tokenUser: nil, UserIDRules(allow: ["null"])) == "null")
   }
 
-  @Test("A user of 255 bytes is accepted")
-  func longUser() throws {
+  @Test func `A user of 255 bytes is accepted`() throws {
     let user = String(repeating: "é", count: 127) + "x"
     let post = try Self.read(RequestSamples.post(#"{"ply_context":"YQ=="}"#), pathUser: user)
     #expect(post.userID.text == user)
   }
 
-  @Test("The id may be the client's: one id, in its form")
-  func chosenID() throws {
+  @Test func `The id may be the client's: one id, in its form`() throws {
     let id = "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD"
     let body = #"{"ply_context":"YQ==","id":"\#(id)"}"#
     #expect(try Self.read(RequestSamples.post(body), pathUser: "u").id == ContextID(id))
@@ -143,8 +135,7 @@ import Testing
     #expect(Self.fault(RequestSamples.post(twice), pathUser: "u") == .idsDiffer)
   }
 
-  @Test("Unknown members of any kind are ignored")
-  func unknownMembers() throws {
+  @Test func `Unknown members of any kind are ignored`() throws {
     let strange = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
     let body = #"{"x":\#(strange),"":null,"ply_context":"YQ==","user_id":"u","n":1e400}"#
     #expect(try Self.read(RequestSamples.post(body)).userID == "u")
@@ -178,8 +169,7 @@ import Testing
     #expect(try Self.read(form).userID == "a")
   }
 
-  @Test("A blob that is given twice must have equal values")
-  func repeatedBlobs() throws {
+  @Test func `A blob that is given twice must have equal values`() throws {
     let json = RequestSamples.post(#"{"ply_context":"YQ==","user_id":"u","ply_context":"Yg=="}"#)
     #expect(Self.fault(json) == .blobsDiffer)
     #expect(
@@ -190,10 +180,8 @@ import Testing
     #expect(try Self.read(same).blob.text == "YQ==")
   }
 
-  @Test(
-    "A member of the wrong type is named",
-    arguments: ["1", "true", "[]", "{}", "1.5", "[\"YQ==\"]"])
-  func wrongTypes(value: String) {
+  @Test(arguments: ["1", "true", "[]", "{}", "1.5", "[\"YQ==\"]"])
+  func `A member of the wrong type is named`(value: String) {
     let blob = RequestSamples.post(#"{"ply_context":\#(value),"user_id":"u"}"#)
     #expect(Self.fault(blob) == .wrongType("ply_context"))
     let user = RequestSamples.post(#"{"ply_context":"YQ==","user_id":\#(value)}"#)
@@ -202,8 +190,8 @@ import Testing
     #expect(ContextPost.Fault.wrongType("ply_context").problem.detail == "`ply_context` must be text.")
   }
 
-  @Test("A body that is not an object is refused", arguments: ["[]", "\"x\"", "1", "null", "true"])
-  func noObject(body: String) {
+  @Test(arguments: ["[]", "\"x\"", "1", "null", "true"])
+  func `A body that is not an object is refused`(body: String) {
     let fault = Self.fault(RequestSamples.post(body), pathUser: "u")
     #expect(fault.map { [.wrongType(""), .notJSON, .blobMissing].contains($0) } == true)
     #expect(fault?.problem.status == 400)
@@ -216,8 +204,7 @@ import Testing
     ])
   func noJSON(body: String) { #expect(Self.fault(RequestSamples.post(body), pathUser: "u") == .notJSON) }
 
-  @Test("Bytes that are not UTF-8 are refused in both types")
-  func invalidUTF8() {
+  @Test func `Bytes that are not UTF-8 are refused in both types`() {
     let json = Array(#"{"ply_context":"YQ==","user_id":""#.utf8) + [0xFF] + Array(#""}"#.utf8)
     #expect(Self.fault(RequestSamples.post(json)) == .notJSON)
     let form = Array("ply_context=YQ==&user_id=".utf8) + [0xFF]
@@ -226,8 +213,7 @@ import Testing
     #expect(Self.fault(escaped) == .notForm)
   }
 
-  @Test("A form with an unescaped plus still gives the right blob")
-  func unescapedPlus() throws {
+  @Test func `A form with an unescaped plus still gives the right blob`() throws {
     for body in ["ply_context=++++&user_id=u", "ply_context=%2B%2B%2B%2B&user_id=u"] {
       #expect(try Self.read(RequestSamples.post(body, type: Self.form)).blob.text == Self.plusBlob)
     }
@@ -253,8 +239,7 @@ import Testing
     #expect(Self.fault(RequestSamples.post(#"{"ply_context":"\#(escaped)"}"#), pathUser: "u") == expected)
   }
 
-  @Test("A missing blob is reported before a fault of the user")
-  func blobMissing() {
+  @Test func `A missing blob is reported before a fault of the user`() {
     for body in ["{}", #"{"ply_context":null}"#, #"{"PLY_CONTEXT":"YQ=="}"#] {
       #expect(Self.fault(RequestSamples.post(body)) == .blobMissing)
     }

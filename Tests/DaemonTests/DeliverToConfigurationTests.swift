@@ -41,8 +41,7 @@ import Testing
     #expect(app.secondDestination(of: "gone") == nil)
   }
 
-  @Test("It is shown as it was written")
-  func shown() throws {
+  @Test func `It is shown as it was written`() throws {
     func shown(_ value: String) throws -> String? {
       try Samples.read(text(value)).configuration.redacted["apps"]?["shop"]?["stripe"]?["deliver_to"]?.text
     }
@@ -50,29 +49,25 @@ import Testing
     #expect(try shown("['purchasely', 'webhook']") == #"["purchasely","webhook"]"#)
   }
 
-  @Test(
-    "A faulty value names its key",
-    arguments: [
-      ("['purchasely', 'nowhere']", "deliver_to[1]", "\"purchasely\" or \"webhook\""),
-      ("['webhook', 'webhook']", "deliver_to[1]", "is in the list already"),
-      ("[]", "deliver_to", "from 1 to 2"), ("['purchasely', 'webhook', 'purchasely']", "deliver_to", "to 2"),
-      ("'nowhere'", "deliver_to", "\"purchasely\" or \"webhook\""), ("7", "deliver_to", "the name of a"),
-    ])
-  func faults(value: String, key: String, message: String) {
+  @Test(arguments: [
+    ("['purchasely', 'nowhere']", "deliver_to[1]", "\"purchasely\" or \"webhook\""),
+    ("['webhook', 'webhook']", "deliver_to[1]", "is in the list already"),
+    ("[]", "deliver_to", "from 1 to 2"), ("['purchasely', 'webhook', 'purchasely']", "deliver_to", "to 2"),
+    ("'nowhere'", "deliver_to", "\"purchasely\" or \"webhook\""), ("7", "deliver_to", "the name of a"),
+  ])
+  func `A faulty value names its key`(value: String, key: String, message: String) {
     let faults = Samples.faults(text(value))
     #expect(
       faults.contains { $0.path == "apps.shop.stripe.\(key)" && $0.message.contains(message) }, "\(faults)")
   }
 
-  @Test("Both sections are required, while one that is the only destination may come later")
-  func missing() throws {
+  @Test func `Both sections are required, while one that is the only destination may come later`() throws {
     let faults = Samples.faults(text("['purchasely', 'webhook']", webhook: ""))
     #expect(faults.map(\.path).contains { $0.hasPrefix("apps.shop.webhook") }, "\(faults)")
     #expect(try Samples.read(text("'webhook'", webhook: "")).warnings.map(\.path) == ["apps.shop.webhook"])
   }
 
-  @Test("A processor whose purchases only one destination can express takes no list")
-  func onlyOne() {
+  @Test func `A processor whose purchases only one destination can express takes no list`() {
     let afterpay =
       "afterpay: { merchant_id: '1', secret: 'env:API_KEY', region: 'US', confirm_url: 'https://a.example', "
       + "cancel_url: 'https://a.example', prices: { gold: '1.00' }, deliver_to: ['webhook'] },"
@@ -80,8 +75,7 @@ import Testing
     #expect(faults.contains { $0.path == "apps.shop.afterpay.deliver_to" }, "\(faults)")
   }
 
-  @Test("A webhook may have its own authorities, and a client certificate with its key")
-  func webhookCertificates() throws {
+  @Test func `A webhook may have its own authorities, and a client certificate with its key`() throws {
     let folder = try TestFolder()
     let pem = try folder.write("-----BEGIN CERTIFICATE-----\n")
     func webhook(_ keys: String) -> String { Self.webhook.replacing(" },", with: ", \(keys) },") }
@@ -97,8 +91,7 @@ import Testing
     }
   }
 
-  @Test("one_time decides about Purchasely's receipt only, and the webhook gets none twice")
-  func oneTime() throws {
+  @Test func `one_time decides about Purchasely's receipt only, and the webhook gets none twice`() throws {
     let elsewhere = try Samples.app(text("['purchasely', 'webhook']", purchasely: "one_time: 'webhook',"))
     #expect(elsewhere.destinations(of: Self.once).present == "webhook")
     #expect(elsewhere.destinations(of: Self.monthly).present == "purchasely")

@@ -45,8 +45,7 @@ private final class Rights: Ownership {
     try bench.sell(1)
   }
 
-  @Test("Without the right nothing is sent, and what is due wakes nobody")
-  func withoutRight() throws {
+  @Test func `Without the right nothing is sent, and what is due wakes nobody`() throws {
     dispatcher.drive { run in
       for _ in 0..<3 {
         dispatcher.note(dueAt: ["shop": bench.now])
@@ -59,8 +58,7 @@ private final class Rights: Ownership {
     #expect(try bench.receipt(1)?.receipt?.state == .pending)
   }
 
-  @Test("With the right what is due is sent, also what was due before")
-  func withRight() throws {
+  @Test func `With the right what is due is sent, also what was due before`() throws {
     dispatcher.drive { run in
       _ = run.step()
       rights.set(["shop"])
@@ -95,8 +93,7 @@ private final class Rights: Ownership {
     #expect(try bench.attempts(1).count == 1)
   }
 
-  @Test("A takeover sends at once what waits because the last owner's key was refused (R4)")
-  func refusedBeforeTakeover() throws {
+  @Test func `A takeover sends at once what waits because the last owner's key was refused (R4)`() throws {
     let bench = try Bench([Bench.app(delivery: Bench.delivery(openFor: .hours(1)))], isStarted: false)
     try bench.committer.start()
     let dispatcher = Dispatcher(try bench.parts(transport, bench.clock, ownership: rights))
@@ -121,8 +118,7 @@ private final class Rights: Ownership {
     #expect(transport.requests.count == 2)
   }
 
-  @Test("A right that is being given up completes what is under way, and begins nothing")
-  func endingRight() throws {
+  @Test func `A right that is being given up completes what is under way, and begins nothing`() throws {
     rights.set(["shop"])
     dispatcher.drive { run in
       _ = run.step()
@@ -139,8 +135,7 @@ private final class Rights: Ownership {
     #expect(try bench.receipt(2)?.receipt?.state == .pending)
   }
 
-  @Test("An outcome of an earlier right ends nothing that is under way now (R3)")
-  func outcomeOfEarlierRight() throws {
+  @Test func `An outcome of an earlier right ends nothing that is under way now (R3)`() throws {
     rights.set(["shop"])
     let row = try #require(try bench.receipt(1)?.rowID)
     dispatcher.drive { run in
@@ -157,8 +152,7 @@ private final class Rights: Ownership {
     #expect(transport.requests.count == 1)
   }
 
-  @Test("An outcome that was stored although that seemed to have failed is not recorded twice")
-  func repeatedOutcome() throws {
+  @Test func `An outcome that was stored although that seemed to have failed is not recorded twice`() throws {
     let record = try #require(try bench.receipt(1))
     let report = AttemptReport(at: bench.now, status: 503, duration: .milliseconds(3))
     var attempt = RecordAttempt(

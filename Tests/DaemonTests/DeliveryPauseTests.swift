@@ -23,8 +23,7 @@ import Testing
     }
   }
 
-  @Test("After a 429 all of them rest, and no other app's (R11)")
-  func coolDown() throws {
+  @Test func `After a 429 all of them rest, and no other app's (R11)`() throws {
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(429, retryAfter: "3600") }
     let other = try ScriptedDestination()
     let bench = try Bench([Bench.app(url: destination.url), Bench.app("other", url: other.url)])
@@ -37,8 +36,7 @@ import Testing
     #expect(try bench.receipt(2)?.receipt?.attempts == 0)
   }
 
-  @Test("The rest that a 429 asked for is stored, and ends automatically")
-  func endOfCoolDown() throws {
+  @Test func `The rest that a 429 asked for is stored, and ends automatically`() throws {
     let destination = try ScriptedDestination {
       $0 == 1 ? ScriptedDestination.answer(429, retryAfter: "1") : ScriptedDestination.accepted($0)
     }
@@ -89,8 +87,7 @@ import Testing
     #expect(after.cause == nil)
   }
 
-  @Test("Repeated failures stop them; probes spend nothing, and waiting receipts catch up")
-  func breaker() throws {
+  @Test func `Repeated failures stop them; probes spend nothing, and waiting receipts catch up`() throws {
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(500) }
     let bench = try Bench([Bench.app(url: destination.url)])
     try bench.sell(1)
@@ -124,8 +121,7 @@ import Testing
     try bench.waitUntil { (try? bench.reader.breakers()["shop"]?.state) == .closed }
   }
 
-  @Test("A destination that hangs delays no other app (R11)")
-  func isolation() throws {
+  @Test func `A destination that hangs delays no other app (R11)`() throws {
     let slow = try ScriptedDestination { _ in nil }
     let fast = try ScriptedDestination()
     let bench = try Bench([Bench.app(url: slow.url), Bench.app("other", url: fast.url)])
@@ -145,8 +141,7 @@ import Testing
     #expect(fast.received.count == 30)
   }
 
-  @Test("They keep to their rate, and catch up at it")
-  func rate() throws {
+  @Test func `They keep to their rate, and catch up at it`() throws {
     let destination = try ScriptedDestination()
     let bench = try Bench([Bench.app(url: destination.url, delivery: Bench.delivery(rate: 10))])
     for number in 1...15 { try bench.sell(number) }
@@ -157,8 +152,7 @@ import Testing
     #expect(try #require(times.max()) - #require(times.min()) >= 450)
   }
 
-  @Test("A receipt is given up after its retry time, also while its destination is down (R4)")
-  func givingUp() throws {
+  @Test func `A receipt is given up after its retry time, also while its destination is down (R4)`() throws {
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(503) }
     let policy = Bench.delivery(failures: 2, openFor: .milliseconds(30), giveUpAfter: .milliseconds(200))
     let bench = try Bench([Bench.app(url: destination.url, delivery: policy)])
@@ -191,8 +185,7 @@ import Testing
     try bench.waitFor(1, .delivered)
   }
 
-  @Test("A change by another process is found without a notification")
-  func otherProcess() throws {
+  @Test func `A change by another process is found without a notification`() throws {
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(400) }
     let bench = try Bench([Bench.app(url: destination.url)])
     try bench.sell(1)

@@ -43,8 +43,7 @@ import Testing
     #expect(bodies.first == bodies.last)
   }
 
-  @Test("A transfer that ends within the grace time is waited for, and no new one begins")
-  func withinGrace() throws {
+  @Test func `A transfer that ends within the grace time is waited for, and no new one begins`() throws {
     let destination = try ScriptedDestination { _ in nil }
     let bench = try Bench([Bench.app(url: destination.url, delivery: Bench.delivery(concurrency: 1))])
     try bench.sell(1)
@@ -58,8 +57,7 @@ import Testing
     #expect(destination.received.count == 1)
   }
 
-  @Test("With nothing under way a stop takes no time")
-  func idle() throws {
+  @Test func `With nothing under way a stop takes no time`() throws {
     let bench = try Bench([Bench.app()], grace: .seconds(60))
     let start = MonotonicInstant.now()
     bench.stop()

@@ -13,8 +13,7 @@ import Testing
 @testable import Service
 
 @Suite("A delivery") struct DeliveryTests {
-  @Test("One app's row that cannot be read stops the deliveries of no other app (R11)")
-  func unreadableRow() throws {
+  @Test func `One app's row that cannot be read stops the deliveries of no other app (R11)`() throws {
     let destination = try ScriptedDestination()
     // In any order of the lanes, most of these come before the valid one.
     let damaged = (1...6).map { AppSlug("damaged-\($0)") }
@@ -58,8 +57,7 @@ import Testing
     #expect(try connection.integer("SELECT length(body) FROM purchases WHERE row_id = 1") ?? 0 > 0)
   }
 
-  @Test("Every attempt has the app's headers and the same bytes, and none follows a 2xx (R3)")
-  func delivered() throws {
+  @Test func `Every attempt has the app's headers and the same bytes, and none follows a 2xx (R3)`() throws {
     let destination = try ScriptedDestination { number in
       switch number {
       case 1: ScriptedDestination.answer(503)
@@ -97,8 +95,8 @@ import Testing
     #expect(try bench.attempts(1).allSatisfy { !$0.isAmbiguous && $0.error == nil })
   }
 
-  @Test("Any 2xx ends the delivery, also without a body (R3)", arguments: [200, 201, 202, 204, 299])
-  func every2xx(status: Int) throws {
+  @Test(arguments: [200, 201, 202, 204, 299])
+  func `Any 2xx ends the delivery, also without a body (R3)`(status: Int) throws {
     let destination = try ScriptedDestination { _ in Response(status: status) }
     let bench = try Bench([Bench.app(url: destination.url)])
     try bench.sell(1)
@@ -107,8 +105,7 @@ import Testing
     #expect(receipt.attempts == 1)
   }
 
-  @Test("A refusal fails the receipt with its status, and keeps the answer (R4)")
-  func refused() throws {
+  @Test func `A refusal fails the receipt with its status, and keeps the answer (R4)`() throws {
     let words = #"{"errors":["missing mandatory property user_id"]}"#
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(422, body: words) }
     let bench = try Bench([Bench.app(url: destination.url)])
@@ -124,8 +121,7 @@ import Testing
     #expect(try bench.waitFor(1, .delivered).importID == "import-7")
   }
 
-  @Test("A request without an answer is ambiguous and is sent again (R3)")
-  func ambiguous() throws {
+  @Test func `A request without an answer is ambiguous and is sent again (R3)`() throws {
     let destination = try ScriptedDestination { $0 == 1 ? nil : ScriptedDestination.accepted($0) }
     let bench = try Bench([
       Bench.app(url: destination.url, delivery: Bench.delivery(timeout: .milliseconds(500)))
@@ -139,8 +135,7 @@ import Testing
     destination.release()
   }
 
-  @Test("A refused connection sent nothing, and is retried")
-  func nobody() throws {
+  @Test func `A refused connection sent nothing, and is retried`() throws {
     let bench = try Bench([
       Bench.app(url: "http://127.0.0.1:1/receipts", delivery: Bench.delivery(failures: 1000))
     ])

@@ -79,8 +79,7 @@ import Testing
     String(decoding: request.body, as: UTF8.self).contains("\"sub_\(number)\"")
   }
 
-  @Test("While only a probe goes, the others are given up, too, after their retry time (R4)")
-  func givingUpWithoutAttempt() throws {
+  @Test func `While only a probe goes, the others are given up, too, after their retry time (R4)`() throws {
     let bed = try Bed(
       Bench.delivery(concurrency: 3, failures: 1, openFor: .minutes(1), giveUpAfter: .hours(1)), sales: 3)
     bed.transport.use { _ in nil }
@@ -98,8 +97,7 @@ import Testing
     }
   }
 
-  @Test("A receipt that is under way is not given up while its answer may come (R3)")
-  func givingUpUnderWay() throws {
+  @Test func `A receipt that is under way is not given up while its answer may come (R3)`() throws {
     let bed = try Bed(
       Bench.delivery(concurrency: 2, failures: 3, openFor: .minutes(1), giveUpAfter: .hours(1)), sales: 2)
     bed.transport.use { _ in nil }
@@ -144,8 +142,7 @@ import Testing
     for number in 1...3 { #expect(try bed.state(number) == .delivered) }
   }
 
-  @Test("A pause holds what is stored after it, also before the dispatcher has noticed it")
-  func pauseBeforeReceipt() throws {
+  @Test func `A pause holds what is stored after it, also before the dispatcher has noticed it`() throws {
     let bed = try Bed(Bench.delivery())
     try bed.drive { run in
       try bed.round(&run)
@@ -161,8 +158,7 @@ import Testing
     #expect(try bed.state(1) == .delivered)
   }
 
-  @Test("A pause that has ended does not begin again when the clock is set back")
-  func endedPause() throws {
+  @Test func `A pause that has ended does not begin again when the clock is set back`() throws {
     let bed = try Bed(Bench.delivery())
     try bed.pause(for: .minutes(1))
     bed.clock.advance(.minutes(2))
@@ -176,8 +172,7 @@ import Testing
     #expect(try bed.state(1) == .delivered)
   }
 
-  @Test("A pause keeps its length when the clock is set, before what is stored follows")
-  func pauseAcrossClockStep() throws {
+  @Test func `A pause keeps its length when the clock is set, before what is stored follows`() throws {
     let bed = try Bed(Bench.delivery())
     try bed.pause(for: .minutes(10))
     try bed.bench.sell(1)
@@ -190,8 +185,7 @@ import Testing
     #expect(bed.transport.requests.isEmpty)
   }
 
-  @Test("A breaker keeps its distance when the clock is set, and that is stored (R9)")
-  func breakerAcrossClockStep() throws {
+  @Test func `A breaker keeps its distance when the clock is set, and that is stored (R9)`() throws {
     let bed = try Bed(Bench.delivery(failures: 1, openFor: .hours(1)), sales: 1)
     bed.transport.use { _ in nil }
     try bed.drive { run in
@@ -204,8 +198,7 @@ import Testing
     #expect(stored.probeAt == bed.bench.now.advanced(by: .hours(1)))
   }
 
-  @Test("A pause before a receipt gives it no more time, whether it is tried or not (R4)")
-  func earlierPause() throws {
+  @Test func `A pause before a receipt gives it no more time, whether it is tried or not (R4)`() throws {
     let bed = try Bed(
       Bench.delivery(concurrency: 2, failures: 1, openFor: .minutes(1), giveUpAfter: .hours(1)))
     try bed.pause(for: .hours(2))
@@ -221,8 +214,7 @@ import Testing
     for number in 1...2 { #expect(try bed.state(number) == .failed) }
   }
 
-  @Test("Receipts behind those whose outcomes are being stored are sent meanwhile")
-  func behindUnstored() throws {
+  @Test func `Receipts behind those whose outcomes are being stored are sent meanwhile`() throws {
     let bed = try Bed(Bench.delivery(concurrency: 1), sales: 3)
     try bed.drive { run in
       bed.unstoredRounds(&run)
@@ -233,8 +225,7 @@ import Testing
     #expect(try bed.state(3) == .delivered)
   }
 
-  @Test("A replay goes after nine new receipts also when these fill every place")
-  func replayUnderFullLoad() throws {
+  @Test func `A replay goes after nine new receipts also when these fill every place`() throws {
     let bed = try Bed(Bench.delivery(concurrency: 1), sales: 1)
     let sold = try bed.storeDelivery(of: 1)
     let replayed = try bed.bench.store(ReplayReceipt(id: sold, force: true, dueAt: bed.bench.now))
@@ -319,8 +310,7 @@ import Testing
     for number in 1...3 { #expect(try bed.state(number) == .delivered) }
   }
 
-  @Test("A failed probe of an address that a reload has replaced gives up nothing (R4)")
-  func probedPreviousAddress() throws {
+  @Test func `A failed probe of an address that a reload has replaced gives up nothing (R4)`() throws {
     let policy = Bench.delivery(
       concurrency: 2, failures: 1, openFor: .minutes(1), giveUpAfter: .hours(1))
     let bed = try Bed(policy, sales: 2)
@@ -402,8 +392,7 @@ import Testing
     #expect(try bed.breaker() == .open)
   }
 
-  @Test("An outcome whose storing seemed to fail is not stored twice (R9)")
-  func storedAlready() throws {
+  @Test func `An outcome whose storing seemed to fail is not stored twice (R9)`() throws {
     let bed = try Bed(Bench.delivery(), sales: 1)
     let obstacle = try Connection(path: bed.bench.path, mode: .readWrite, busyTimeout: .seconds(10))
     try obstacle.execute(

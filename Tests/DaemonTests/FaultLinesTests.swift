@@ -13,8 +13,7 @@ import Testing
     StoreFault(kind, operation: "COMMIT", reason: "test")
   }
 
-  @Test("Requests that cannot be stored write one line a second for each fault, with a count")
-  func requestLines() throws {
+  @Test func `Requests that cannot be stored write one line a second for each fault, with a count`() throws {
     let clock = ManualClock()
     let lines = Monitor<[String]>([])
     let log = Log(level: .warning, clock: clock) { line in
@@ -36,8 +35,7 @@ import Testing
     #expect(lines.withLock { $0.count } == 3)
   }
 
-  @Test("Only a fault of the disk sends the operator to the disk")
-  func advice() {
+  @Test func `Only a fault of the disk sends the operator to the disk`() {
     for kind in [
       StoreFault.Kind.moved, .corrupt, .busy, .readOnly, .standby, .notPermitted, .cannotOpen, .misuse,
     ] {

@@ -36,8 +36,7 @@ import Testing
     report.findings(now: now, webhooks: webhooks, processors: { _ in nil })
   }
 
-  @Test("A stored report is read back unchanged")
-  func roundTrip() throws {
+  @Test func `A stored report is read back unchanged`() throws {
     var report = Self.report()
     report.reasons = [.init(name: "disk_full", text: "the disk is full", advice: "Free space.")]
     report.refusedReload = .init(at: Self.now, faults: ["apps.a: is wrong"])
@@ -98,16 +97,14 @@ import Testing
     #expect(Self.monitor(Readiness(), openFiles: 4096).report(now: Self.now).loweredConnections == nil)
   }
 
-  @Test("A database file on a network file system is a finding")
-  func networkFileSystem() {
+  @Test func `A database file on a network file system is a finding`() {
     var report = Self.report()
     report.fileSystem = "nfs"
     #expect(Self.findings(report).map(\.level) == [.warning])
     #expect(Self.findings(report).first?.title == "The database is on a network file system")
   }
 
-  @Test("The proxy and the receipts that fail alone are reported; the first such receipt is news")
-  func failingAlone() {
+  @Test func `The proxy and the receipts that fail alone are reported; the first such receipt is news`() {
     var report = Self.report()
     let place = AppDestination("shop", "purchasely")
     report.destinations[place] = DestinationContact(
@@ -169,8 +166,7 @@ import Testing
     #expect(lines[3].contains("Compare apps.shop.toy.secret with"))
   }
 
-  @Test("Each reason of refused webhooks has its remedy, with the settings of their processor")
-  func remedies() throws {
+  @Test func `Each reason of refused webhooks has its remedy, with the settings of their processor`() throws {
     var app = Bench.app()
     app.processors.append(
       ConfiguredProcessor(section: SwedbankSection(merchantToken: Secret("token"), payeeID: "payee")))
@@ -222,8 +218,7 @@ import Testing
         "and none was accepted. Configure apps.shop.toy again, then run: receiptctl reload") == true)
   }
 
-  @Test("A report is stored once a minute, at once after a change, and again after a failure")
-  func rate() {
+  @Test func `A report is stored once a minute, at once after a change, and again after a failure`() {
     let (readiness, metrics) = (Readiness(), Metrics())
     let monitor = Self.monitor(readiness, metrics)
     let place = AppProcessor("shop", "stripe")
@@ -252,8 +247,7 @@ import Testing
     #expect(check(3700)?.refusedWebhooks == [:])
   }
 
-  @Test("A refused reload is in the report until one is applied")
-  func refusedReload() throws {
+  @Test func `A refused reload is in the report until one is applied`() throws {
     let configuration = Configuration(database: .file("/none"), apps: [Bench.app()])
     let ledger = ConfigurationLedger(configuration, now: Self.now)
     let monitor = Self.monitor(Readiness(), ledger: ledger)

@@ -9,8 +9,7 @@ import Testing
 @testable import Upkeep
 
 @Suite("Heartbeat") struct HeartbeatTests {
-  @Test("Heartbeats are sent only while the relay is ready and its writer makes progress")
-  func heartbeat() throws {
+  @Test func `Heartbeats are sent only while the relay is ready and its writer makes progress`() throws {
     let heartbeat = Configuration.Heartbeat(to: Secret("https://beat.example.com/x"))
     let bench = try AlertBench([], heartbeat: heartbeat)
     /// Lets the committer answer between two steps.

@@ -25,8 +25,7 @@ struct Barrier: StoreCommand {
     Issue.record("\(table): \(error)")
   }
 
-  @Test("A wait ends at its time, and not before")
-  func waits() throws {
+  @Test func `A wait ends at its time, and not before`() throws {
     let clock = ManualClock()
     let app = Bench.app(join: JoinPolicy(waitForContext: .seconds(60)))
     let bench = try Bench([app], clock: clock, isStarted: false)
@@ -45,8 +44,7 @@ struct Barrier: StoreCommand {
     #expect(try bench.waitFor(1, .pending).readyAt == bench.now)
   }
 
-  @Test("The earliest of several waits counts, whichever was set last")
-  func severalWaits() throws {
+  @Test func `The earliest of several waits counts, whichever was set last`() throws {
     let clock = ManualClock()
     let slow = Bench.app("slow", join: JoinPolicy(waitForContext: .seconds(60)))
     let fast = Bench.app("fast", join: JoinPolicy(waitForContext: .seconds(10)))
@@ -63,8 +61,7 @@ struct Barrier: StoreCommand {
     try bench.waitFor(1, .pending, app: "slow")
   }
 
-  @Test("Waits that were over while receiptd was down end at the start (R9)")
-  func overdueAtStart() throws {
+  @Test func `Waits that were over while receiptd was down end at the start (R9)`() throws {
     let clock = ManualClock()
     let app = Bench.app(join: JoinPolicy(waitForContext: .seconds(60)))
     let before = try Bench([app], clock: clock, isStarted: false)
@@ -77,8 +74,7 @@ struct Barrier: StoreCommand {
     for number in 1...5 { try bench.waitFor(number, .pending) }
   }
 
-  @Test("A wait set by another process is found without a notification")
-  func otherProcess() throws {
+  @Test func `A wait set by another process is found without a notification`() throws {
     let clock = ManualClock()
     let app = Bench.app(join: JoinPolicy(waitForContext: .seconds(3)))
     let bench = try Bench([app], clock: clock, isStarted: false)
@@ -98,8 +94,7 @@ struct Barrier: StoreCommand {
     try bench.waitFor(1, .pending)
   }
 
-  @Test("Ends of waits that cannot be stored are retried")
-  func failure() throws {
+  @Test func `Ends of waits that cannot be stored are retried`() throws {
     let clock = ManualClock()
     let app = Bench.app(join: JoinPolicy(waitForContext: .seconds(1)))
     let bench = try Bench([app], clock: clock, isStarted: false)
@@ -143,8 +138,7 @@ struct Barrier: StoreCommand {
     #expect(try bench.waitForLog("table=events").contains("rows=1"))
   }
 
-  @Test("One pass deletes all old purchases without a receipt, and ids of deleted ones")
-  func retentionKeepsUp() throws {
+  @Test func `One pass deletes all old purchases without a receipt, and ids of deleted ones`() throws {
     let clock = ManualClock()
     let bench = try Bench([Bench.app()], clock: clock, isStarted: false)
     let file = try Connection(path: bench.path, mode: .readWrite, busyTimeout: .seconds(10))
@@ -179,10 +173,8 @@ struct Barrier: StoreCommand {
     #expect(try bench.waitForLog("purchases without a receipt").contains("rows=3210"))
   }
 
-  @Test(
-    "A step of the clock keeps no wait from being decided again after a reload",
-    arguments: [Duration.zero, .milliseconds(10)])
-  func clockSetBackAtReload(pause: Duration) throws {
+  @Test(arguments: [Duration.zero, .milliseconds(10)])
+  func `A step of the clock keeps no wait from being decided again after a reload`(pause: Duration) throws {
     let clock = ManualClock()
     let app = Bench.app(join: JoinPolicy(waitForContext: .days(60)))
     let bench = try Bench([app], clock: clock, isStarted: false)
@@ -233,14 +225,12 @@ struct Barrier: StoreCommand {
     return try file.integer("SELECT count(*) FROM purchases")
   }
 
-  @Test("A pass of retention that began with a wrong clock ends when the clock is set back")
-  func clockSetBack() throws {
+  @Test func `A pass of retention that began with a wrong clock ends when the clock is set back`() throws {
     let left = try rowsLeft { _, clock in clock.setWall(by: .days(-400)) }
     #expect(left == 700, "one slice was under way")
   }
 
-  @Test("A pass of retention deletes nothing more that is to be kept since a reload")
-  func keptLonger() throws {
+  @Test func `A pass of retention deletes nothing more that is to be kept since a reload`() throws {
     let left = try rowsLeft { housekeeper, _ in housekeeper.use(retention: .init(events: .days(800))) }
     #expect(left == 700, "one slice was under way")
   }
@@ -269,8 +259,7 @@ struct Barrier: StoreCommand {
     #expect(try bench.reader.contexts(ContextFilter(), now: bench.now, limit: 10).isEmpty)
   }
 
-  @Test("A slice of retention waits for the one before it")
-  func oneSliceAtATime() throws {
+  @Test func `A slice of retention waits for the one before it`() throws {
     let bench = try Bench([Bench.app()], isStarted: false)
     let run = RetentionRun(.init(), bench.clock)
     for _ in 0..<5 {
@@ -281,8 +270,7 @@ struct Barrier: StoreCommand {
     bench.committer.stop()
   }
 
-  @Test("A pass of retention ends with the committer")
-  func retentionAtStop() throws {
+  @Test func `A pass of retention ends with the committer`() throws {
     let bench = try Bench([Bench.app()], isStarted: false)
     bench.committer.stop()
     let run = RetentionRun(.init(), bench.clock)
@@ -290,8 +278,7 @@ struct Barrier: StoreCommand {
     #expect(isOver)
   }
 
-  @Test("Retention starts automatically, and other work continues beside it")
-  func retentionByItself() throws {
+  @Test func `Retention starts automatically, and other work continues beside it`() throws {
     let bench = try Bench([Bench.app()], retention: .init(contexts: .milliseconds(1)), isStarted: false)
     for number in 1...1200 { _ = bench.committer.submit(bench.context(number), from: .internal) { _ in } }
     try bench.committer.start()
@@ -307,8 +294,7 @@ struct Barrier: StoreCommand {
     #expect(try bench.reader.contexts(ContextFilter(), now: bench.now, limit: 10).isEmpty)
   }
 
-  @Test("Retention runs once an hour, and more often for short retention times")
-  func retentionInterval() {
+  @Test func `Retention runs once an hour, and more often for short retention times`() {
     func interval(_ change: (inout Configuration.Retention) -> Void) -> Duration {
       var retention = Configuration.Retention()
       change(&retention)

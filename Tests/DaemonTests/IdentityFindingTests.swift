@@ -18,16 +18,14 @@ struct IdentityFindingTests {
     return .foreign(counts, app: "ios", "apps.ios.stripe", selects: selects, since: since)
   }
 
-  @Test("Nothing is found where nothing was counted")
-  func nothing() {
+  @Test func `Nothing is found where nothing was counted`() {
     #expect(Finding.unmatched(0, app: "ios", "apps.ios.stripe", since: since) == nil)
     #expect(Finding.conflicts(0, app: "ios", since: since) == nil)
     #expect(Finding.unknownReferences(0, app: "ios", "apps.ios.stripe", since: since) == nil)
     #expect(foreign(0, selects: true, hasReceipts: false) == nil)
   }
 
-  @Test("Sales that match nobody name the remedy and the list")
-  func unmatched() throws {
+  @Test func `Sales that match nobody name the remedy and the list`() throws {
     let found = try #require(Finding.unmatched(2, app: "ios", "apps.ios.stripe", since: since))
     #expect(found.alert == .unmatchedPurchases)
     #expect(found.what == "2 paid purchases of ios name no user and made no receipt in the last 7 days")
@@ -37,16 +35,14 @@ struct IdentityFindingTests {
     #expect(found.next?.hasSuffix("receiptctl reload; and for those that have come: \(again)") == true)
   }
 
-  @Test("Sources that disagree say how to correct a receipt")
-  func conflicts() throws {
+  @Test func `Sources that disagree say how to correct a receipt`() throws {
     let found = try #require(Finding.conflicts(1, app: "ios", since: since))
     #expect(found.alert == .userConflict)
     #expect(found.what == "1 receipt of ios made in the last 7 days has sources that name different users")
     #expect(found.next?.contains("receiptctl receipts correct RECEIPT --user USER --why TEXT") == true)
   }
 
-  @Test("Unknown references name the setting, and a count that ended is a minimum")
-  func unknownReferences() throws {
+  @Test func `Unknown references name the setting, and a count that ended is a minimum`() throws {
     let found = try #require(
       Finding.unknownReferences(IdentityCounts.countMax, app: "ios", "apps.ios.stripe", since: since))
     #expect(found.what.contains("at least 1,000 receipts of ios"))
@@ -54,8 +50,7 @@ struct IdentityFindingTests {
     #expect(found.next?.hasSuffix("receiptctl receipts complete RECEIPT --user USER") == true)
   }
 
-  @Test("Sales of something else are well, unless nothing matches what the app sells")
-  func sells() throws {
+  @Test func `Sales of something else are well, unless nothing matches what the app sells`() throws {
     #expect(foreign(3, selects: true, hasReceipts: true)?.level == .ok)
     #expect(foreign(3, selects: false, hasReceipts: false)?.level == .ok)
     let lost = try #require(foreign(3, selects: true, hasReceipts: false))
@@ -63,8 +58,7 @@ struct IdentityFindingTests {
     #expect(lost.what.hasPrefix("nothing matches apps.ios.stripe.sells"))
   }
 
-  @Test("Live payments that are left out are a failure, test payments a warning")
-  func otherMode() throws {
+  @Test func `Live payments that are left out are a failure, test payments a warning`() throws {
     func found(_ leftOut: String?) throws -> Finding {
       try #require(Finding.otherMode(2, app: "ios", "apps.ios.stripe", leftOut: leftOut, since: since))
     }
@@ -84,8 +78,7 @@ struct IdentityFindingTests {
     #expect(earlier.next?.contains(again) == true)
   }
 
-  @Test("Thin events advise the payload style Snapshot")
-  func thin() throws {
+  @Test func `Thin events advise the payload style Snapshot`() throws {
     let thin = try #require(
       Finding.events(of: "ios", ["v1.checkout.session.completed: thin payload": 1], since: since))
     #expect(thin.alert == .unreadableEvents)

@@ -12,8 +12,7 @@ import Testing
 
   private func make() -> IdleMemory { IdleMemory(clock) { [releases] in releases.update { $0 += 1 } } }
 
-  @Test("Memory is released once when a load has ended, and again after the next one")
-  func once() {
+  @Test func `Memory is released once when a load has ended, and again after the next one`() {
     let memory = make()
     for count in 1...2 {
       for _ in 0..<IdleMemory.commitsMin { memory.noteCommit() }
@@ -26,8 +25,7 @@ import Testing
     }
   }
 
-  @Test("A load that goes on keeps its memory")
-  func load() {
+  @Test func `A load that goes on keeps its memory`() {
     let memory = make()
     for _ in 0..<10 * IdleMemory.commitsMin {
       memory.noteCommit()
@@ -47,8 +45,7 @@ import Testing
     }
   }
 
-  @Test("A few commits are no load")
-  func few() {
+  @Test func `A few commits are no load`() {
     let memory = make()
     for _ in 1..<IdleMemory.commitsMin { memory.noteCommit() }
     clock.advance(.seconds(60))

@@ -29,8 +29,7 @@ import Testing
     return report.context
   }
 
-  @Test("It keeps its own id and the raw bytes")
-  func ownID() {
+  @Test func `It keeps its own id and the raw bytes`() {
     let command = Self.command(EventReading(id: "evt_1", type: "invoice.paid", content: .nothing(.ignored)))
     #expect(command.eventID == "evt_1")
     #expect(command.type == "invoice.paid")
@@ -43,8 +42,7 @@ import Testing
     }
   }
 
-  @Test("Without an id it is recognised by its bytes, so that it is stored once (R2)")
-  func digest() {
+  @Test func `Without an id it is recognised by its bytes, so that it is stored once (R2)`() {
     let reading = EventReading(id: nil, type: "", content: .nothing(.unparsed))
     #expect(
       Self.command(reading).eventID
@@ -53,8 +51,7 @@ import Testing
     #expect(Self.command(reading, body: "abd").eventID != Self.command(reading).eventID)
   }
 
-  @Test("A valid blob in the metadata counts, with the price that it names")
-  func blob() {
+  @Test func `A valid blob in the metadata counts, with the price that it names`() {
     let blob = "eyJzdHJpcGVfcHJpY2VfaWQiOiJwcmljZV8xIn0="
     #expect(Self.context(blob) == ContextBlob(text: blob, priceID: "price_1"))
     #expect(Self.context("YQ") == ContextBlob(text: "YQ", priceID: nil))
@@ -65,8 +62,7 @@ import Testing
     arguments: ["", "not base64!", "a", "YQ===", "ctx_1", String(repeating: "A", count: 60_000)])
   func noBlob(text: String) { #expect(Self.context(text) == nil) }
 
-  @Test("The other facts of the report do not change")
-  func rest() {
+  @Test func `The other facts of the report do not change`() {
     for blob in [nil, "not base64!"] {
       let content = EventReading.Content.purchase(Self.report(blob), isWorthKeeping: false)
       let command = Self.command(EventReading(id: "evt_1", type: "t", content: content))
@@ -80,10 +76,8 @@ import Testing
 }
 
 @Suite("Results of transfers") struct DeliveryAnswerTests {
-  @Test(
-    "Only faults that the operator can fix count as a wrong configuration",
-    arguments: TransferFailure.allCases)
-  func failures(failure: TransferFailure) {
+  @Test(arguments: TransferFailure.allCases)
+  func `Only faults that the operator can fix count as a wrong configuration`(failure: TransferFailure) {
     let result = TransferResult(
       status: nil, failure: failure, requestWasSent: true, duration: .milliseconds(1))
     let mendable: Set<TransferFailure> = [
@@ -94,8 +88,7 @@ import Testing
     #expect(DeliveryAnswer(result).failure == expected)
   }
 
-  @Test("Status, Retry-After and body are passed on unchanged")
-  func fields() {
+  @Test func `Status, Retry-After and body are passed on unchanged`() {
     let result = TransferResult(
       status: 429, headers: [TransferHeader("retry-AFTER", " 7"), TransferHeader("Retry-After", "9")],
       body: [1, 2], failure: .connectionLost, requestWasSent: true, duration: .milliseconds(1))

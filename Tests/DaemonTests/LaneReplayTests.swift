@@ -15,8 +15,7 @@ import Testing
     return bed
   }
 
-  @Test("New receipts go before replays, also before those that were due earlier")
-  func newFirst() throws {
+  @Test func `New receipts go before replays, also before those that were due earlier`() throws {
     var bed = try Self.bed(concurrency: 4)
     #expect(bed.admit(new: [1, 2], replays: [100, 101, 102, 103]) == [1, 2, 100, 101])
     #expect(bed.room == 0)
@@ -24,8 +23,7 @@ import Testing
     #expect(bed.admit(new: [3], replays: [102, 103]) == [3])
   }
 
-  @Test("Replays use at most three quarters of the places, so a purchase starts at once")
-  func reserve() throws {
+  @Test func `Replays use at most three quarters of the places, so a purchase starts at once`() throws {
     for (concurrency, replays) in [(1, 1), (2, 1), (3, 2), (4, 3), (8, 6), (100, 75)] {
       var bed = try Self.bed(concurrency: concurrency)
       let many = (Int64(0)..<200).map { PurchaseRowID(100 + $0) }
@@ -37,8 +35,7 @@ import Testing
     }
   }
 
-  @Test("Replays continue under any load: one after nine new receipts")
-  func progress() throws {
+  @Test func `Replays continue under any load: one after nine new receipts`() throws {
     var bed = try Self.bed(concurrency: 1)
     var started: [PurchaseRowID] = []
     for number: Int64 in 0..<30 {
@@ -50,8 +47,7 @@ import Testing
     #expect(started.count == 30)
   }
 
-  @Test("New receipts that kept no replay waiting do not count against the next one")
-  func nothingWaited() throws {
+  @Test func `New receipts that kept no replay waiting do not count against the next one`() throws {
     var bed = try Self.bed(concurrency: 1)
     for number: Int64 in 1...9 {
       #expect(bed.admit(new: [PurchaseRowID(number)], replays: []).count == 1)
@@ -60,16 +56,14 @@ import Testing
     #expect(bed.admit(new: [10], replays: [100]) == [10])
   }
 
-  @Test("A replay whose outcome is being written leaves its place to another one")
-  func unwritten() throws {
+  @Test func `A replay whose outcome is being written leaves its place to another one`() throws {
     var bed = try Self.bed(concurrency: 4)
     #expect(bed.admit(new: [], replays: [100, 101, 102, 103]) == [100, 101, 102])
     bed.lane.judge(Self.delivered, row: 100, now: bed.now)
     #expect(bed.admit(new: [], replays: [103, 104]) == [103])
   }
 
-  @Test("A lane that has rested learns of new receipts and of replays separately")
-  func rest() throws {
+  @Test func `A lane that has rested learns of new receipts and of replays separately`() throws {
     var bed = try Bed()
     bed.lane.rest(until: nil)
     #expect(bed.room == 0)
@@ -86,8 +80,7 @@ import Testing
     #expect(bed.admit(new: [], replays: [7]) == [7])
   }
 
-  @Test("A replay that is due now does not wait for a new receipt that is due later")
-  func replayNow() throws {
+  @Test func `A replay that is due now does not wait for a new receipt that is due later`() throws {
     var bed = try Bed()
     bed.lane.rest(until: nil)
     bed.lane.note(dueAt: Bed.at(3_600_000))
@@ -95,8 +88,7 @@ import Testing
     #expect(bed.wait == 0)
   }
 
-  @Test("A receipt that was replayed while it was under way is sent again when it is due (R9)")
-  func changesQueues() throws {
+  @Test func `A receipt that was replayed while it was under way is sent again when it is due (R9)`() throws {
     for isReplay in [true, false] {
       var bed = try Bed()
       bed.lane.note(replaysDueAt: bed.now)
@@ -119,8 +111,7 @@ import Testing
     }
   }
 
-  @Test("A replay that is offered twice starts once (R3)")
-  func once() throws {
+  @Test func `A replay that is offered twice starts once (R3)`() throws {
     var bed = try Self.bed(concurrency: 8)
     #expect(bed.admit(new: [], replays: [1, 1, 2]) == [1, 2])
     #expect(bed.admit(new: [1, 2], replays: [1, 2]) == [])

@@ -15,8 +15,7 @@ import Testing
   private static let down = Verdict.retry(.status(503), retryAfter: nil)
   private static let refusedKey = Verdict.misconfigured(.status(403))
 
-  @Test("As many are under way as its concurrency allows, and never one twice (R3)")
-  func concurrency() throws {
+  @Test func `As many are under way as its concurrency allows, and never one twice (R3)`() throws {
     var bed = try Bed()
     #expect(bed.room == 3)
     #expect(bed.admit(1, 2, 3, 4, 5) == [1, 2, 3])
@@ -64,8 +63,7 @@ import Testing
     #expect(bed.admit(1) == [1])
   }
 
-  @Test("Its rate admits the deliveries of one second at once, and then one after the other")
-  func rate() throws {
+  @Test func `Its rate admits the deliveries of one second at once, and then one after the other`() throws {
     var bed = try Bed(concurrency: 100, rate: 4)
     #expect(bed.admit(1, 2, 3, 4, 5, 6) == [1, 2, 3, 4])
     #expect(bed.room == 0)
@@ -80,8 +78,7 @@ import Testing
     #expect(bed.admit(6, 7, 8, 9, 10, 11) == [6, 7, 8, 9])
   }
 
-  @Test("It rests until a receipt is due; notifications only shorten the rest")
-  func rest() throws {
+  @Test func `It rests until a receipt is due; notifications only shorten the rest`() throws {
     var bed = try Bed()
     bed.lane.rest(until: nil)
     #expect(bed.room == 0)
@@ -101,8 +98,7 @@ import Testing
     #expect(bed.wait == 0)
   }
 
-  @Test("It opens exactly at the configured number of failures in a row")
-  func opening() throws {
+  @Test func `It opens exactly at the configured number of failures in a row`() throws {
     var bed = try Bed()
     #expect(bed.admit(1, 2) == [1, 2])
     bed.end(1, Self.down)
@@ -119,8 +115,8 @@ import Testing
     #expect(bed.wait == 100)
   }
 
-  @Test("While it is stopped, it admits one probe at a time", arguments: [Breaker.State.open, .paused])
-  func probes(state: Breaker.State) throws {
+  @Test(arguments: [Breaker.State.open, .paused])
+  func `While it is stopped, it admits one probe at a time`(state: Breaker.State) throws {
     let breaker = Breaker(state: state, probeAt: Bed.at(50), since: Bed.at(0), cause: .status(503))
     var bed = try Bed(breaker: breaker)
     #expect(bed.room == 0)
@@ -148,16 +144,14 @@ import Testing
     #expect(bed.admit(1, 3, 4, 5) == [1, 3, 4])
   }
 
-  @Test("After a probe without a verdict another one may go")
-  func abandonedProbe() throws {
+  @Test func `After a probe without a verdict another one may go`() throws {
     var bed = try Bed(breaker: Breaker(state: .open, probeAt: Bed.at(0)))
     #expect(bed.admit(1) == [1])
     bed.lane.abandon(row: 1)
     #expect(bed.admit(1, 2) == [2])
   }
 
-  @Test("A transfer that ends beside a probe does not end the probe")
-  func besideAProbe() throws {
+  @Test func `A transfer that ends beside a probe does not end the probe`() throws {
     var bed = try Bed()
     #expect(bed.admit(1, 2, 3) == [1, 2, 3])
     bed.end(1, Self.refusedKey)
@@ -202,8 +196,7 @@ import Testing
     #expect(bed.room == 4)
   }
 
-  @Test("A transfer that could not start is retried later, and blocks no other until then")
-  func putBack() throws {
+  @Test func `A transfer that could not start is retried later, and blocks no other until then`() throws {
     var bed = try Bed(concurrency: 1, breaker: Breaker(state: .open, probeAt: Bed.at(0)))
     #expect(bed.admit(1) == [1])
     bed.lane.putBack(row: 1, until: Bed.at(1000))
@@ -231,8 +224,7 @@ import Testing
     #expect(bed.room == 3)
   }
 
-  @Test("A new configuration probes at once, keeps what is under way, and has its own rate")
-  func reload() throws {
+  @Test func `A new configuration probes at once, keeps what is under way, and has its own rate`() throws {
     let breaker = Breaker(state: .paused, probeAt: Bed.at(3_600_000), since: Bed.at(0), cause: .status(403))
     var bed = try Bed(rate: 1, breaker: breaker)
     #expect(bed.room == 0)
@@ -277,8 +269,7 @@ import Testing
     #expect(bed.lane.failures.alone == [2], "it has left the queue")
   }
 
-  @Test("If no other receipt passes either, the next round begins at the regular time")
-  func roundEnds() throws {
+  @Test func `If no other receipt passes either, the next round begins at the regular time`() throws {
     var bed = try Bed(openFor: .seconds(30))
     let again = Lane.Due(at: Bed.at(2000), isReplay: false)
     #expect(bed.admit(1, 2) == [1, 2])
@@ -299,8 +290,7 @@ import Testing
     #expect(bed.room == 0, "the destination was not reached")
   }
 
-  @Test("While every due receipt was tried in the round, the lane sleeps until the next one")
-  func nothingElse() throws {
+  @Test func `While every due receipt was tried in the round, the lane sleeps until the next one`() throws {
     var bed = try Bed(failures: 1, openFor: .seconds(30))
     #expect(bed.admit(1) == [1])
     bed.end(1, Self.down, wasAnswered: true, next: Lane.Due(at: Bed.at(2000), isReplay: false))
@@ -327,8 +317,7 @@ import Testing
     #expect(bed.admit(3) == [3])
   }
 
-  @Test("What fails alone has a quarter of the places")
-  func shareOfAlone() throws {
+  @Test func `What fails alone has a quarter of the places`() throws {
     var bed = try Bed(concurrency: 8, failures: 3)
     #expect(bed.admit(1, 2, 3, 4) == [1, 2, 3, 4])
     for row in [1, 2, 3] as [PurchaseRowID] {
@@ -339,8 +328,7 @@ import Testing
     #expect(bed.lane.startable([1, 2, 3, 5]) == [1, 2, 5])
   }
 
-  @Test("After a failed read the lane reads again at its time, and sleeps until then")
-  func readsAgain() throws {
+  @Test func `After a failed read the lane reads again at its time, and sleeps until then`() throws {
     var bed = try Bed()
     bed.lane.readsAgainAt = bed.monotonic.advanced(by: .seconds(1))
     #expect(bed.room == 0)
@@ -349,8 +337,7 @@ import Testing
     #expect(bed.room == 3)
   }
 
-  @Test("A probe asks for a fresh connection, other deliveries do not")
-  func freshConnection() throws {
+  @Test func `A probe asks for a fresh connection, other deliveries do not`() throws {
     let bed = try Bed()
     let receipt = try #require(Bed.due([1]).first)
     #expect(bed.lane.request(for: receipt, isProbe: true, now: bed.now).wantsFreshConnection)

@@ -27,8 +27,7 @@ import Testing
     },
     """
 
-  @Test("Every key of links is read, and shown with its effective value")
-  func everyKey() throws {
+  @Test func `Every key of links is read, and shown with its effective value`() throws {
     let links = try #require(try Samples.app(Samples.text(app: Self.whole)).links)
     #expect(links.origin.text == "https://pay.example.com")
     #expect(links.ios?.appIDs.map(\.text) == ["ABCDE12345.com.example.app"])
@@ -67,8 +66,7 @@ import Testing
     #expect(warnings.map(\.path) == ["apps.shop.links.swedbank.trampoline"])
   }
 
-  @Test("Without links there are no links; an origin alone has no target")
-  func defaults() throws {
+  @Test func `Without links there are no links; an origin alone has no target`() throws {
     #expect(try Samples.app(Samples.text()).links == nil)
     let text = Samples.text(app: "links: { origin: 'http://127.0.0.1:8080' },")
     let links = try #require(try Samples.app(text).links)
@@ -126,8 +124,8 @@ import Testing
     Case("returns", "did you mean \"return\"?", "returns: {}"),
   ]
 
-  @Test("An invalid value is a fault that names its key (SH04)", arguments: faults)
-  func fault(_ sample: Case) {
+  @Test(arguments: faults)
+  func `An invalid value is a fault that names its key (SH04)`(_ sample: Case) {
     let text = Samples.text(app: "links: { origin: 'https://a.test', \(sample.text) },")
     let faults = Samples.faults(text)
     #expect(
@@ -136,22 +134,19 @@ import Testing
       }, "\(faults)")
   }
 
-  @Test(
-    "An origin is a scheme, a host and nothing else",
-    arguments: [
-      "pay.example.com", "https://a.test/x", "https://u@a.test", "http://a.test", "https://", "https:///",
-      "https://a.test?x", "https://a.test:0", "https://a.test:99999", "https://-a.test", "https://a b.test",
-      "https://évil.test", "https://a.test//", "javascript://a.test", "https://[::g]", "https://a.test.",
-      "https://a..test",
-    ])
-  func origin(text: String) {
+  @Test(arguments: [
+    "pay.example.com", "https://a.test/x", "https://u@a.test", "http://a.test", "https://", "https:///",
+    "https://a.test?x", "https://a.test:0", "https://a.test:99999", "https://-a.test", "https://a b.test",
+    "https://évil.test", "https://a.test//", "javascript://a.test", "https://[::g]", "https://a.test.",
+    "https://a..test",
+  ])
+  func `An origin is a scheme, a host and nothing else`(text: String) {
     #expect(throws: NameFault.self) { try WebOrigin(text) }
     let faults = Samples.faults(Samples.text(app: "links: { origin: '\(text)' },"))
     #expect(faults.map(\.path) == ["apps.shop.links.origin"])
   }
 
-  @Test("A default port is omitted, and hosts compare without case")
-  func originForms() throws {
+  @Test func `A default port is omitted, and hosts compare without case`() throws {
     #expect(try WebOrigin("HTTPS://Pay.Example.com:443/").text == "https://pay.example.com")
     #expect(try WebOrigin("https://a.test:8443").authority == "a.test:8443")
     #expect(try WebOrigin("http://[::1]:80").text == "http://[::1]")

@@ -53,8 +53,7 @@ import Testing
     return reply.header("Retry-After") == "\(CheckoutPolls.retryAfterSeconds)"
   }
 
-  @Test("A poll beyond a context's limit is answered at once, another context's waits")
-  func perContext() throws {
+  @Test func `A poll beyond a context's limit is answered at once, another context's waits`() throws {
     let bed = try Bed(.init(longPollsPerContext: 2))
     let (id, other) = (try bed.bench.post(1), try bed.bench.post(2))
     var waiting = try (1...2).map { try bed.wait(id, from: "192.0.2.\($0)") }
@@ -67,8 +66,7 @@ import Testing
     #expect(bed.bench.metrics.longPolls.snapshot()[LabelValues(first: "limited")] == 1)
   }
 
-  @Test("One client behind the proxy has its own limit: an IPv4 address or an IPv6 /64")
-  func perAddress() throws {
+  @Test func `One client behind the proxy has its own limit: an IPv4 address or an IPv6 /64`() throws {
     let bed = try Bed(.init(longPollsPerAddress: 3))
     let ids = try (1...8).map { try bed.bench.post($0) }
     var waiting = try (0..<3).map { try bed.wait(ids[$0], from: "2001:db8::\($0)") }
@@ -81,8 +79,7 @@ import Testing
     waiting.append(try bed.wait(ids[3], from: "192.0.2.1"))
   }
 
-  @Test("All polls together use at most their share of the connections")
-  func total() throws {
+  @Test func `All polls together use at most their share of the connections`() throws {
     let bed = try Bed(.init(longPolls: 3))
     let ids = try (1...4).map { try bed.bench.post($0) }
     let waiting = try (0..<3).map { try bed.wait(ids[$0], from: "192.0.2.\($0)") }
@@ -90,8 +87,7 @@ import Testing
     #expect(waiting.allSatisfy { !$0.hasNews })
   }
 
-  @Test("By default polls may use eight tenths, and webhooks keep one tenth")
-  func defaults() throws {
+  @Test func `By default polls may use eight tenths, and webhooks keep one tenth`() throws {
     let limits = try ConfigurationSamples.read(
       ConfigurationSamples.text(root: "limits: { connections: 1000 },")
     ).configuration.limits

@@ -66,8 +66,8 @@ import Testing
     #expect(network.requests.count == 2)
   }
 
-  @Test("A key that was refused before a reload postpones no fetch after it", arguments: [403, 503])
-  func failedBeforeReload(status: Int) throws {
+  @Test(arguments: [403, 503])
+  func `A key that was refused before a reload postpones no fetch after it`(status: Int) throws {
     try start("o1")
     network.use { _ in status }
     var run = try run()
@@ -81,8 +81,7 @@ import Testing
     #expect(network.requests.count == 2, "the present configuration is asked at once")
   }
 
-  @Test("Payments whose fetches are refused take the place of no others of the app")
-  func refused() throws {
+  @Test func `Payments whose fetches are refused take the place of no others of the app`() throws {
     let refused = (1...AppLookups.concurrencyMax * 2).map { "refused-\($0)" }
     for order in refused { try start(order) }
     clock.advance(.seconds(1))

@@ -35,8 +35,7 @@ import Testing
         body: Array("{}".utf8), content: .fetch(key, sessionID: nil, keep: true)))
   }
 
-  @Test("One app's row that cannot be read stops the lookups of no other app (R11)")
-  func unreadableRow() throws {
+  @Test func `One app's row that cannot be read stops the lookups of no other app (R11)`() throws {
     let api = try ScriptedDestination { _ in ScriptedDestination.answer(404) }
     // In any order of the apps, most of these come before the valid one.
     let damaged = (1...6).map { AppSlug("damaged-\($0)") }
@@ -55,8 +54,7 @@ import Testing
     }
   }
 
-  @Test("Purchases that the processor cannot be asked about take the place of no others")
-  func noQuery() throws {
+  @Test func `Purchases that the processor cannot be asked about take the place of no others`() throws {
     let api = try ScriptedDestination { _ in ScriptedDestination.answer(404) }
     let bench = try Bench([Self.app("shop", api)], asksProcessors: true, isStarted: false)
     try bench.committer.start()

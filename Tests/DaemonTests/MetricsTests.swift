@@ -69,8 +69,7 @@ struct ScrapedText {
     return text.text
   }
 
-  @Test("A counter has one sample for each set of labels, in order")
-  func counter() {
+  @Test func `A counter has one sample for each set of labels, in order`() {
     let family = CounterFamily("x_total", "Things.", labels: ["app", "result"])
     #expect(Self.text { family.write(to: &$0) } == "# HELP x_total Things.\n# TYPE x_total counter\n")
     for app in ["b", "a", "b"] { family.increment(app, "stored") }
@@ -86,8 +85,7 @@ struct ScrapedText {
         """)
   }
 
-  @Test("A counter loses no concurrent increment")
-  func contention() throws {
+  @Test func `A counter loses no concurrent increment`() throws {
     let family = CounterFamily("x_total", "Things.", labels: ["app"])
     let histogram = HistogramFamily("y", "Times.", bounds: [0.5])
     let threads = try (0..<4).map { _ in
@@ -103,8 +101,7 @@ struct ScrapedText {
     #expect(ScrapedText(Self.text(histogram.write)).value("y_count") == "10000")
   }
 
-  @Test("A histogram's buckets are cumulative, and +Inf is its count")
-  func histogram() {
+  @Test func `A histogram's buckets are cumulative, and +Inf is its count`() {
     let family = HistogramFamily("x_seconds", "Times.", labels: ["route"], bounds: [0.1, 0.5, 1])
     for value in [0, 0.1, 0.100001, 0.5, 0.75, 1, 1.5, 100] { family.observe(value, "a") }
     #expect(
@@ -121,8 +118,7 @@ struct ScrapedText {
         """)
   }
 
-  @Test("The bounds of every histogram ascend")
-  func bounds() {
+  @Test func `The bounds of every histogram ascend`() {
     let metrics = Metrics()
     for family in [
       metrics.deliverySeconds, metrics.commitSeconds, metrics.commitBatch, metrics.requestSeconds,
@@ -132,8 +128,7 @@ struct ScrapedText {
     }
   }
 
-  @Test("Any value of a label is escaped")
-  func escaping() {
+  @Test func `Any value of a label is escaped`() {
     let values = ["plain", "a\"b", "a\\b", "a\nb", "\\\"\n", "\",evil=\"1", "} 1\nx 2", "é🧾", ""]
     let text = Self.text { text in
       text.gauge("x", "Things.", values.map { ([("v", $0)], 1) })
@@ -155,8 +150,7 @@ struct ScrapedText {
     ])
   func numbers(value: Double, written: String) { #expect(MetricsText.number(value) == written) }
 
-  @Test("Counters that alerts watch have a sample for each configured processor before they count")
-  func zeros() {
+  @Test func `Counters that alerts watch have a sample for each configured processor before they count`() {
     let metrics = Metrics()
     let places: [AppProcessor] = [AppProcessor("shop", "stripe"), AppProcessor("shop", "toy")]
     func scrape() -> ScrapedText { ScrapedText(Self.text { metrics.write(to: &$0, places: places) }) }
@@ -224,8 +218,7 @@ struct ScrapedText {
     ).text(reader: bench.reader)
   }
 
-  @Test("A whole scrape is well-formed, has every promised family, and has the right values")
-  func scrape() throws {
+  @Test func `A whole scrape is well-formed, has every promised family, and has the right values`() throws {
     let destination = try ScriptedDestination()
     let bench = try Bench([Bench.app(url: destination.url), Bench.app("other")])
     try bench.sell(1)

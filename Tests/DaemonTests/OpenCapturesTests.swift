@@ -17,8 +17,7 @@ struct OpenCapturesTests {
     MonotonicInstant(nanoseconds: seconds * 1_000_000_000)
   }
 
-  @Test("A queue gives what is due, the earliest first, whatever the order in which it came")
-  func queue() {
+  @Test func `A queue gives what is due, the earliest first, whatever the order in which it came`() {
     var random = SeededGenerator(seed: 7)
     for _ in 0..<50 {
       var queue = DueQueue<Int64>()
@@ -41,8 +40,7 @@ struct OpenCapturesTests {
     return CaptureEntry(row, of: place, CaptureRun(payment, Capture(orderedAt: start)))
   }
 
-  @Test("A capture is due once, at the time that was set last, and not while something is under way")
-  func schedule() {
+  @Test func `A capture is due once, at the time that was set last, and not while something is under way`() {
     var captures = OpenCaptures()
     captures[1] = Self.entry(1)
     captures.schedule(1, at: Self.moment(5))
@@ -59,8 +57,7 @@ struct OpenCapturesTests {
     #expect(captures.popDue(of: AppProcessor("other", "toy"), isAwaited: false, now: Self.moment(100)) == nil)
   }
 
-  @Test("What was removed is not due; what is under way remains until it ends")
-  func removal() {
+  @Test func `What was removed is not due; what is under way remains until it ends`() {
     var captures = OpenCaptures()
     for row in [1, 2] as [CaptureReference] {
       captures[row] = Self.entry(row)
@@ -84,8 +81,7 @@ struct OpenCapturesTests {
     return AwaitedCapture(client: client, answerBy: moment(seconds))
   }
 
-  @Test("A capture for which an app waits is in its queue until nobody waits for it any more")
-  func awaited() {
+  @Test func `A capture for which an app waits is in its queue until nobody waits for it any more`() {
     let answers = Monitor<[Int]>([])
     var captures = OpenCaptures()
     captures[1] = Self.entry(1)
@@ -109,8 +105,7 @@ struct OpenCapturesTests {
     #expect(captures.nextDeadline == nil)
   }
 
-  @Test("Everybody who waits is answered once, and the capture stays")
-  func removeWaiting() {
+  @Test func `Everybody who waits is answered once, and the capture stays`() {
     let answers = Monitor<[Int]>([])
     var captures = OpenCaptures()
     captures[1] = Self.entry(1)

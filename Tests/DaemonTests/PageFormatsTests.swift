@@ -23,13 +23,12 @@ import Testing
   }
 
   @Test(
-    "A date is unambiguous for readers of the language",
     arguments: [
       (.en, "5\u{A0}Nov\u{A0}2026"), (.de, "5.11.2026"), (.fr, "5/11/2026"), (.nl, "5-11-2026"),
       (.sv, "2026-11-05"), (.ar, "5/11/2026"), (.ja, "2026年11月5日"), (.ko, "2026년\u{A0}11월\u{A0}5일"),
       (.zhHans, "2026年11月5日"),
     ] as [(PageLanguage, String)])
-  func dates(language: PageLanguage, text: String) {
+  func `A date is unambiguous for readers of the language`(language: PageLanguage, text: String) {
     #expect(language.formats.text(date: "2026-11-05") == text)
   }
 }

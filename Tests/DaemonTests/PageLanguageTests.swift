@@ -32,8 +32,7 @@ import Testing
     #expect(PageLanguage(preferredIn: fields) == language)
   }
 
-  @Test("Of a long Accept-Language only the first part is read")
-  func bounded() {
+  @Test func `Of a long Accept-Language only the first part is read`() {
     let many = Array(repeating: "xx", count: 100_000).joined(separator: ",")
     #expect(PageLanguage(preferredIn: [many + ",de"]) == .en)
     #expect(PageLanguage(preferredIn: Array(repeating: "xx,yy", count: 50) + ["de"]) == .en)
@@ -49,10 +48,8 @@ import Testing
     ] as [(String?, PageLanguage)])
   func tags(tag: String?, language: PageLanguage) { #expect(PageLanguage(tag: tag) == language) }
 
-  @Test(
-    "Every file has every text, with the app's name where English has it",
-    arguments: PageLanguage.allCases)
-  func completeness(language: PageLanguage) {
+  @Test(arguments: PageLanguage.allCases)
+  func `Every file has every text, with the app's name where English has it`(language: PageLanguage) {
     let outcomes = [
       ReturnOutcome.allCases.map(\.rawValue), ReturnOutcome.Success.allCases.map(\.rawValue),
       ReturnOutcome.Back.allCases.map(\.rawValue),
@@ -70,8 +67,7 @@ import Testing
       + ReturnOutcome.Back.allCases.map { words[$0] }
   }
 
-  @Test("A text that a language lacks is shown in English")
-  func fallback() {
+  @Test func `A text that a language lacks is shown in English`() {
     let words = PageWords(Array(#"{"backTo": "Terug naar {app}", "paid.heading": 7}"#.utf8))
     #expect(words[.backTo].text(app: "Shop") == "Terug naar Shop")
     #expect(words[.support].text == PageWords.english[.support].text)
@@ -79,8 +75,8 @@ import Testing
     #expect(PageWords(Array("no JSON".utf8))[.item].text == "Item")
   }
 
-  @Test("Every language has all texts, in its own words", arguments: PageLanguage.allCases)
-  func words(language: PageLanguage) {
+  @Test(arguments: PageLanguage.allCases)
+  func `Every language has all texts, in its own words`(language: PageLanguage) {
     let app = "Q&A 7"
     let words = language.words
     let messages = Self.messages(words)

@@ -20,8 +20,8 @@ import Testing
       .wrongType("user_id"), .wrongType("ply_context"), .blob(.empty), .blob(.notBase64), .blob(.tooLong),
     ] as [ContextPost.Fault]).map(\.problem)
 
-  @Test("A problem has the members of RFC 9457 and the request's id, and no others", arguments: all)
-  func members(problem: Problem) throws {
+  @Test(arguments: all)
+  func `A problem has the members of RFC 9457 and the request's id, and no others`(problem: Problem) throws {
     let response = problem.response(requestID: "req_1")
     #expect(response.status == problem.status)
     #expect((400..<600).contains(problem.status))
@@ -39,8 +39,8 @@ import Testing
     #expect(document["title"]?.stringValue?.isEmpty == false)
   }
 
-  @Test("A problem gives the remedy in sentences, and nothing internal (R7)", arguments: all)
-  func detail(problem: Problem) {
+  @Test(arguments: all)
+  func `A problem gives the remedy in sentences, and nothing internal (R7)`(problem: Problem) {
     #expect(problem.detail.hasSuffix("."))
     #expect(problem.detail.count > 20)
     #expect(problem.slug.allSatisfy { $0.isLowercase || $0 == "-" })
@@ -49,8 +49,7 @@ import Testing
     }
   }
 
-  @Test("Retryable problems have Retry-After, and missing keys have WWW-Authenticate")
-  func headers() {
+  @Test func `Retryable problems have Retry-After, and missing keys have WWW-Authenticate`() {
     for problem in [Problem.busy, .storeFailed, .stopping] {
       #expect(problem.status == 503)
       #expect(problem.headers["Retry-After"].flatMap { Int($0) } ?? 0 > 0)
@@ -59,16 +58,14 @@ import Testing
     #expect(Problem.wrongMethod("POST").headers["Allow"] == "POST")
   }
 
-  @Test("A forger cannot distinguish a wrong secret from a wrong form (R6)")
-  func signatures() {
+  @Test func `A forger cannot distinguish a wrong secret from a wrong form (R6)`() {
     #expect(Problem.signature(.mismatch) == .signature(.malformed))
     #expect(Problem.signature(.stale) == .signature(.future))
     let ofSignatures = Set(SignatureFault.allCases).subtracting([.path, .sender])
     #expect(ofSignatures.allSatisfy { Problem.signature($0).status == 400 })
   }
 
-  @Test("A wrong secret in a path is a path that does not exist, and a foreign sender is forbidden")
-  func placesOfWebhooks() {
+  @Test func `A wrong secret in a path is a path that does not exist, and a foreign sender is forbidden`() {
     #expect(Problem.signature(.path) == .notFound)
     #expect(Problem.signature(.sender).status == 403)
   }
@@ -79,15 +76,13 @@ import Testing
     ids.id(for: RequestSamples.head("GET", "/", [("X-Request-Id", given)]))
   }
 
-  @Test("A well-formed id is kept", arguments: ["a", "A-b_c.9", String(repeating: "x", count: 128)])
-  func kept(given: String) { #expect(Self.id(given) == given) }
+  @Test(arguments: ["a", "A-b_c.9", String(repeating: "x", count: 128)])
+  func `A well-formed id is kept`(given: String) { #expect(Self.id(given) == given) }
 
-  @Test(
-    "Any other is replaced",
-    arguments: [
-      "", " ", "a b", "a\r\nX: y", "é", "a/b", "a\"b", "<script>", String(repeating: "x", count: 129),
-    ])
-  func replaced(given: String) {
+  @Test(arguments: [
+    "", " ", "a b", "a\r\nX: y", "é", "a/b", "a\"b", "<script>", String(repeating: "x", count: 129),
+  ])
+  func `Any other is replaced`(given: String) {
     let id = Self.id(given)
     #expect(id != given)
     #expect(id.hasPrefix("req_"))
@@ -95,8 +90,7 @@ import Testing
     #expect(Self.id(id) == id)
   }
 
-  @Test("Each request without an id gets a unique one, in every run")
-  func fresh() {
+  @Test func `Each request without an id gets a unique one, in every run`() {
     let (one, other) = (RequestIDs(), RequestIDs())
     let ids = (0..<1000).flatMap { _ in [one.id(for: nil), other.id(for: nil)] }
     #expect(Set(ids).count == 2000)

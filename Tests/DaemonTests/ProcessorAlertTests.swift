@@ -103,8 +103,7 @@ import Testing
     }
   }
 
-  @Test("After a week, an abandoned capture is not reported any more")
-  func old() throws {
+  @Test func `After a week, an abandoned capture is not reported any more`() throws {
     let work = UnfinishedCaptures(abandoned: 1, lastAbandoned: ManualClock().now)
     func trouble(after time: Duration) -> Finding? {
       .captures(
@@ -115,8 +114,7 @@ import Testing
     #expect(trouble(after: .days(8)) == nil)
   }
 
-  @Test("A payment that no callback reported raises an alert")
-  func callbacks() throws {
+  @Test func `A payment that no callback reported raises an alert`() throws {
     let bench = try Self.bench(.callbacksMissing)
     try bench.live { run throws in
       #expect(try bench.pass(.minutes(1), &run).isEmpty)

@@ -24,8 +24,7 @@ import Testing
     return report.findings(now: report.at, webhooks: { _ in nil }, processors: { _ in advice })
   }
 
-  @Test("Refused credentials name the keys to correct, the command, and what the key needs")
-  func refused() throws {
+  @Test func `Refused credentials name the keys to correct, the command, and what the key needs`() throws {
     let finding = try #require(Self.findings(["refused": 2, "credentials": 1]).first)
     #expect(
       finding.line
@@ -34,16 +33,14 @@ import Testing
     #expect(finding.level == .failure)
   }
 
-  @Test("Single failed calls are no trouble, many are")
-  func failed() throws {
+  @Test func `Single failed calls are no trouble, many are`() throws {
     let few = try #require(Self.findings(["timeout": 2, "failed": 1]).first)
     #expect(few.line.hasPrefix("3 calls of shop to pay failed in the last hour (failed 1, timeout 2)"))
     #expect(few.level == .ok)
     #expect(Self.findings(["timeout": 11]).first?.level == .warning)
   }
 
-  @Test("Payments without a callback are reported")
-  func unreported() throws {
+  @Test func `Payments without a callback are reported`() throws {
     let finding = try #require(Self.findings(["unreported": 2]).first)
     #expect(
       finding.line
@@ -53,16 +50,14 @@ import Testing
     #expect(finding.level == .warning)
   }
 
-  @Test("The stored report has the same troubles")
-  func stored() throws {
+  @Test func `The stored report has the same troubles`() throws {
     let report = Self.report(["timeout": 2, "unreported": 1])
     #expect(
       try #require(HealthReport(stored: report.stored.text)).processorTroubles == report.processorTroubles)
     #expect(report.json["processor_troubles_last_hour"]?["shop"]?["pay"]?["timeout"] == 2)
   }
 
-  @Test("Calls of apps, lookups and missing callbacks count together, by processor")
-  func counted() {
+  @Test func `Calls of apps, lookups and missing callbacks count together, by processor`() {
     let metrics = Metrics()
     metrics.backendTroubles.increment("shop", "pay", "failed")
     metrics.lookups.increment("shop", "pay", "failed")

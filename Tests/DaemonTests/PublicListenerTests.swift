@@ -38,8 +38,7 @@ import Testing
     #expect(try post("shop", 9).reply().status == 503)
   }
 
-  @Test("A body with a content coding is refused: 415, and 400 with the reason for a webhook")
-  func codedBodies() throws {
+  @Test func `A body with a content coding is refused: 415, and 400 with the reason for a webhook`() throws {
     let bench = try Bench([Bench.app()])
     let server = try bench.serve()
     func post(_ target: String, _ body: String, _ coding: String) throws -> (status: Int, type: String?) {
@@ -61,8 +60,7 @@ import Testing
     #expect(bench.metrics.signatureFailures.snapshot().values.reduce(0, +) == 5)
   }
 
-  @Test("A webhook for an app that does not exist is answered as one with a wrong signature")
-  func appNames() throws {
+  @Test func `A webhook for an app that does not exist is answered as one with a wrong signature`() throws {
     let bench = try Bench([Bench.app()])
     let server = try bench.serve()
     /// The answer but for its id and its time.
@@ -86,8 +84,7 @@ import Testing
     )
   }
 
-  @Test("The secret of an app's path does not show which other apps exist")
-  func secretOfAnotherApp() throws {
+  @Test func `The secret of an app's path does not show which other apps exist`() throws {
     let bench = try Bench([Bench.toyApp("toys"), Bench.app()], isStarted: false)
     try bench.committer.start()
     let server = try bench.serve(processors: .withToy)
@@ -106,8 +103,7 @@ import Testing
     }
   }
 
-  @Test("A context whose id is of another time is refused, and not stored")
-  func contextIDOfAnotherTime() throws {
+  @Test func `A context whose id is of another time is refused, and not stored`() throws {
     let bench = try Bench([Bench.app()])
     let server = try bench.serve()
     var random = SeededGenerator(seed: 1)
@@ -123,8 +119,7 @@ import Testing
     #expect(try bench.reader.contexts(ContextFilter(), now: bench.now, limit: 10).count == 1)
   }
 
-  @Test("A fault of the head is answered before the body is read")
-  func heads() throws {
+  @Test func `A fault of the head is answered before the body is read`() throws {
     let keys = AppConfiguration.ClientAccess.keys([Secret("k1")])
     let own = AppConfiguration.ClientAccess.restricted(keys: [Secret("k1")], tokens: nil, headers: ["X-Own"])
     let bench = try Bench([Bench.app(client: keys), Bench.app("own", client: own)], isStarted: false)

@@ -114,35 +114,31 @@ import Testing
     #expect(try Self.find(method, target) == .route(path, parameters))
   }
 
-  @Test(
-    "An unknown path is not found, with any method",
-    arguments: [
-      "/", "", "*", "v1/ios/contexts", "/v1", "/v1/", "/v1/ios", "/v1/ios/", "/v2/ios/contexts",
-      "/V1/ios/contexts", "/v1/ios/Contexts", "/v1/ios/context", "/v1/ios/users", "/v1/ios/users/u1",
-      "/v1/ios/users/u1/contexts/ctx_1", "/v1/ios/users/u1/receipts", "/v1/ios/webhooks",
-      "/v1/ios/webhooks/paypal",
-      "/v1/ios/webhooks/afterpay", "/v1/ios/webhooks/stripe/x", "/v1/ios/contexts/ctx_1/x",
-      "//v1/ios/contexts", "/v1//contexts",
-      "/v1/ios//contexts", "/v1/ios/contexts/", "/v1/ios/contexts//", "/v1/ios/users//contexts",
-      "/v1/ios/checkout/", "/v1/ios/users/u1/return", "/v1/ios/return/x", "/v1/ios/swedbank",
-      "/v1/ios/swedbank/", "/v1/ios/swedbank/complete/", "/v1/ios/swedbank/Complete",
-      "/v1/ios/swedbank/sdk-callback", "/v1/ios/swedbank/sdk-callback%2Fandroid-intent",
-      "/v1/ios/swedbank/%73dk-callback/android-intent",
-      "/v1/ios/swedbank/sdk-callback/reload", "/assetlinks.json", "/.well-known", "/.well-known/",
-      "/.well-known/assetlinks.json/", "/.well-known/security.txt",
-      "/v1/ios/users/u1//contexts", "/v1/ios/users/u1/contexts/", "/v1/ios/webhooks/stripe/",
-      "/v1/ios/webhooks/",
-      "/../v1/ios/contexts", "/v1/../v1/ios/contexts", "/v1/ios/./contexts", "/v1%2Fios/contexts",
-      "/v1/ios%2Fcontexts", "/healthz", "/metrics", "/?/v1/ios/contexts", "http://host", "https://host/",
-    ])
-  func notFound(target: String) throws {
+  @Test(arguments: [
+    "/", "", "*", "v1/ios/contexts", "/v1", "/v1/", "/v1/ios", "/v1/ios/", "/v2/ios/contexts",
+    "/V1/ios/contexts", "/v1/ios/Contexts", "/v1/ios/context", "/v1/ios/users", "/v1/ios/users/u1",
+    "/v1/ios/users/u1/contexts/ctx_1", "/v1/ios/users/u1/receipts", "/v1/ios/webhooks",
+    "/v1/ios/webhooks/paypal",
+    "/v1/ios/webhooks/afterpay", "/v1/ios/webhooks/stripe/x", "/v1/ios/contexts/ctx_1/x",
+    "//v1/ios/contexts", "/v1//contexts",
+    "/v1/ios//contexts", "/v1/ios/contexts/", "/v1/ios/contexts//", "/v1/ios/users//contexts",
+    "/v1/ios/checkout/", "/v1/ios/users/u1/return", "/v1/ios/return/x", "/v1/ios/swedbank",
+    "/v1/ios/swedbank/", "/v1/ios/swedbank/complete/", "/v1/ios/swedbank/Complete",
+    "/v1/ios/swedbank/sdk-callback", "/v1/ios/swedbank/sdk-callback%2Fandroid-intent",
+    "/v1/ios/swedbank/%73dk-callback/android-intent",
+    "/v1/ios/swedbank/sdk-callback/reload", "/assetlinks.json", "/.well-known", "/.well-known/",
+    "/.well-known/assetlinks.json/", "/.well-known/security.txt",
+    "/v1/ios/users/u1//contexts", "/v1/ios/users/u1/contexts/", "/v1/ios/webhooks/stripe/",
+    "/v1/ios/webhooks/",
+    "/../v1/ios/contexts", "/v1/../v1/ios/contexts", "/v1/ios/./contexts", "/v1%2Fios/contexts",
+    "/v1/ios%2Fcontexts", "/healthz", "/metrics", "/?/v1/ios/contexts", "http://host", "https://host/",
+  ])
+  func `An unknown path is not found, with any method`(target: String) throws {
     for method in ["GET", "POST", "DELETE"] { #expect(try Self.find(method, target) == Found.none) }
   }
 
-  @Test(
-    "Another method is refused with those that are allowed",
-    arguments: ["GET", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD", "TRACE", "post", "Post", "POST ", ""])
-  func otherMethod(method: String) throws {
+  @Test(arguments: ["GET", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD", "TRACE", "post", "Post", "POST ", ""])
+  func `Another method is refused with those that are allowed`(method: String) throws {
     for target in ["/v1/ios/contexts", "/v1/ios/users/u/contexts", "/v1/ios/webhooks/stripe"] {
       #expect(try Self.find(method, target) == .allowed(["POST"]))
     }
@@ -162,12 +158,10 @@ import Testing
     #expect(response.headers.contains { $0.name == "Allow" && $0.value == "GET, HEAD" })
   }
 
-  @Test(
-    "A path that cannot be decoded is malformed",
-    arguments: [
-      "/v1/ios/users/%/contexts", "/v1/ios/users/%zz/contexts", "/v1/ios/users/%FF/contexts", "/%C3",
-    ])
-  func malformed(target: String) throws {
+  @Test(arguments: [
+    "/v1/ios/users/%/contexts", "/v1/ios/users/%zz/contexts", "/v1/ios/users/%FF/contexts", "/%C3",
+  ])
+  func `A path that cannot be decoded is malformed`(target: String) throws {
     #expect(try Self.find("POST", target) == .malformed)
     guard
       case .answer(let response) = try Bench([Bench.app()], isStarted: false).listener()
@@ -179,17 +173,14 @@ import Testing
     #expect(response.status == 400)
   }
 
-  @Test(
-    "A slash with a combining character is still a slash",
-    arguments: ["/\u{338}v1/ios/contexts", "/v1/ios/\u{301}contexts", "/v1/ios\u{338}/\u{338}contexts"])
-  func slashWithAMark(target: String) throws {
+  @Test(arguments: ["/\u{338}v1/ios/contexts", "/v1/ios/\u{301}contexts", "/v1/ios\u{338}/\u{338}contexts"])
+  func `A slash with a combining character is still a slash`(target: String) throws {
     #expect(try Self.find("POST", target) == Found.none)
     #expect(
       try Self.find("POST", "/v1/\u{338}ios/contexts") == .route("/v1/{app}/contexts", ["app": "\u{338}ios"]))
   }
 
-  @Test("A label in the metrics has no untrusted input (R7)")
-  func labels() throws {
+  @Test func `A label in the metrics has no untrusted input (R7)`() throws {
     let labels: Set = [
       "contexts", "checkout", "context_status", "webhooks_stripe", "return", "return_logo", "swedbank",
       "trampoline", "claims", "claim_status", "claim_page", "return_claim", "store_purchases",
@@ -198,8 +189,7 @@ import Testing
     #expect(Set(try Self.table.get().routes.map(\.label)) == labels)
   }
 
-  @Test("A path of a merchant backend has a label of its processor, which no other route has")
-  func backendLabels() throws {
+  @Test func `A path of a merchant backend has a label of its processor, which no other route has`() throws {
     let kinds = ProcessorRegistry.standard.kinds
     for kind in kinds {
       #expect(kind.backendEndpoints.allSatisfy { $0.label.hasPrefix("\(kind.name)_") })

@@ -43,15 +43,13 @@ import Testing
     #expect(warnings.first?.message.contains("purchasely.one_time sends there wait") == true)
   }
 
-  @Test("one_time does not concern receipts that Purchasely does not get anyway")
-  func otherDestination() throws {
+  @Test func `one_time does not concern receipts that Purchasely does not get anyway`() throws {
     let text = Samples.text(
       stripe: "deliver_to: 'webhook',", purchasely: "one_time: 'hold',", app: Self.webhook)
     #expect(try Samples.app(text).destinations(of: Self.once).present == "webhook")
   }
 
-  @Test("Store products are read by price, and shown")
-  func products() throws {
+  @Test func `Store products are read by price, and shown`() throws {
     let text = Samples.text(purchasely: "products: { price_1: 'com.example.gold', plan_2: 'silver' },")
     #expect(
       try Samples.app(text).purchasely?.products
@@ -62,16 +60,14 @@ import Testing
     #expect(try Samples.app(Samples.text()).purchasely?.products == nil)
   }
 
-  @Test(
-    "A faulty value names its key",
-    arguments: [
-      ("one_time: 'sned',", "one_time", "did you mean \"send\"?"),
-      ("one_time: true,", "one_time", "must be one of send, webhook, hold"),
-      ("products: {},", "products", "must have from 1"), ("products: [],", "products", "must be an object"),
-      ("products: { price_1: 5 },", "products.price_1", "must be the id of a product in the stores"),
-      ("products: { price_1: '' },", "products.price_1", ""),
-    ])
-  func faults(purchasely: String, key: String, message: String) {
+  @Test(arguments: [
+    ("one_time: 'sned',", "one_time", "did you mean \"send\"?"),
+    ("one_time: true,", "one_time", "must be one of send, webhook, hold"),
+    ("products: {},", "products", "must have from 1"), ("products: [],", "products", "must be an object"),
+    ("products: { price_1: 5 },", "products.price_1", "must be the id of a product in the stores"),
+    ("products: { price_1: '' },", "products.price_1", ""),
+  ])
+  func `A faulty value names its key`(purchasely: String, key: String, message: String) {
     let faults = Samples.faults(Samples.text(purchasely: purchasely))
     #expect(
       faults.contains {

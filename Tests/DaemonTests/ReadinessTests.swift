@@ -8,8 +8,7 @@ import Testing
 
 @Suite("Readiness")
 struct ReadinessTests {
-  @Test("Reasons that are raised and reasons that a component reports are one list")
-  func allReasons() {
+  @Test func `Reasons that are raised and reasons that a component reports are one list`() {
     let readiness = Readiness()
     #expect(readiness.reasons() == [])
     let reported = Monitor<[ReadinessReason]>([])
@@ -32,8 +31,7 @@ struct ReadinessTests {
     #expect(readiness.reasons() == [])
   }
 
-  @Test("A component may ask for the reasons while it reports its own")
-  func noLockIsHeld() {
+  @Test func `A component may ask for the reasons while it reports its own`() {
     let readiness = Readiness()
     readiness.add { [weak readiness] in
       readiness?.clear(.stopping)

@@ -41,8 +41,7 @@ import Testing
     return lines.withLock { $0 }
   }
 
-  @Test("Each change is one line that names its receipt and its cause")
-  func story() throws {
+  @Test func `Each change is one line that names its receipt and its cause`() throws {
     let transitions = try Self.transitions()
     #expect(transitions.map(\.to) == [.pending, .pending, .delivered, .failed, .pending, .cancelled])
     #expect(transitions.prefix(2).map(\.cause.eventID) == ["evt_shop_1", "evt_shop_2"])
@@ -63,14 +62,12 @@ import Testing
     #expect(!lines.joined().contains("user-1"))
   }
 
-  @Test(
-    "A failure's line names only a remedy that helps",
-    arguments: [
-      (Reason.payment, "its payment never came; if it comes, the receipt continues automatically"),
-      (.subscription, "its subscription has no id yet, which comes with the payment"),
-      (.user, "supply it with receiptctl receipts complete"), (.gaveUp, "fix the cause, then replay it"),
-    ])
-  func remedies(reason: Reason, remedy: String) throws {
+  @Test(arguments: [
+    (Reason.payment, "its payment never came; if it comes, the receipt continues automatically"),
+    (.subscription, "its subscription has no id yet, which comes with the payment"),
+    (.user, "supply it with receiptctl receipts complete"), (.gaveUp, "fix the cause, then replay it"),
+  ])
+  func `A failure's line names only a remedy that helps`(reason: Reason, remedy: String) throws {
     var failed = try #require(try Self.transitions().first { $0.to == .failed })
     failed.reason = reason
     let lines = Self.lines(.warning) { $0.note([failed]) }
@@ -78,15 +75,13 @@ import Testing
     #expect(lines.first?.contains(remedy) == true, "\(lines)")
   }
 
-  @Test("At level warning only failures are written, at level error nothing is collected")
-  func levels() throws {
+  @Test func `At level warning only failures are written, at level error nothing is collected`() throws {
     let transitions = try Self.transitions()
     #expect(Self.lines(.warning) { $0.note(transitions) }.count == 1)
     #expect(Self.lines(.error) { $0.note(transitions) }.isEmpty)
   }
 
-  @Test("Lines beyond the rate are left out and counted, and no thread waits")
-  func flood() throws {
+  @Test func `Lines beyond the rate are left out and counted, and no thread waits`() throws {
     let one = try #require(try Self.transitions().first)
     let metrics = Metrics()
     let lines = Monitor<[String]>([])
@@ -103,8 +98,7 @@ import Testing
     #expect(metrics.logLinesLeftOut.snapshot() == [LabelValues(): 29_000])
   }
 
-  @Test("The rate of lines is limited for batches of any size")
-  func budget() {
+  @Test func `The rate of lines is limited for batches of any size`() {
     let start = MonotonicInstant(nanoseconds: 0)
     var budget = LineBudget(now: start)
     var written = 0

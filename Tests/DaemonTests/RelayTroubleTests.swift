@@ -13,8 +13,7 @@ import Testing
 @testable import Upkeep
 
 @Suite("Alerts about the relay") struct RelayTroubleTests {
-  @Test("A refused reload is reported with its faults until a reload is applied")
-  func reloadRefused() throws {
+  @Test func `A refused reload is reported with its faults until a reload is applied`() throws {
     let bench = try AlertBench([AlertBench.alert([.reloadRefused])], hasHealth: true)
     let faults = ConfigurationFaults(faults: [
       Fault(path: "apps.shop.stripe.tolerance", message: "must be a duration")
@@ -37,8 +36,7 @@ import Testing
     }
   }
 
-  @Test("A backup that is too old, or that was never made, is reported until one is recorded")
-  func backupOld() throws {
+  @Test func `A backup that is too old, or that was never made, is reported until one is recorded`() throws {
     let bench = try AlertBench([AlertBench.alert([.backupOld(over: .hours(26))])])
     func record() throws {
       try bench.bench.store(
@@ -145,8 +143,7 @@ import Testing
     return try watch.unusual(for: alerts, apps: ["shop"], reader: bench.bench.reader, now: bench.bench.now)
   }
 
-  @Test("After the clock was set back an event that comes ends a silence at once")
-  func noEventsAfterClockStep() throws {
+  @Test func `After the clock was set back an event that comes ends a silence at once`() throws {
     try Self.withSilence { bench, run, event in
       #expect(try bench.pass(.minutes(40), &run).map(\.notice) == ["no_events>30m shop firing"])
       bench.clock.setWall(by: .minutes(-35))
@@ -158,8 +155,7 @@ import Testing
     }
   }
 
-  @Test("After the clock was set back the last event of an app is looked for at once")
-  func lastEventAfterClockStep() throws {
+  @Test func `After the clock was set back the last event of an app is looked for at once`() throws {
     try Self.withSilence { bench, _, event in
       var watch = EventWatch()
       let first = bench.bench.now
@@ -173,8 +169,7 @@ import Testing
     }
   }
 
-  @Test("A silence is judged by the week before it, not by that of an earlier one")
-  func nextSilence() throws {
+  @Test func `A silence is judged by the week before it, not by that of an earlier one`() throws {
     try Self.withSilence { bench, _, event in
       var watch = EventWatch()
       let first = bench.bench.now
@@ -188,8 +183,7 @@ import Testing
     }
   }
 
-  @Test("After the clock was set back an event that cannot be read is found at once")
-  func unreadEventAfterClockStep() throws {
+  @Test func `After the clock was set back an event that cannot be read is found at once`() throws {
     let bench = try AlertBench([AlertBench.alert([.unreadableEvents])])
     try bench.live { run throws in
       #expect(try bench.pass(.minutes(1), &run).isEmpty)
@@ -202,8 +196,7 @@ import Testing
     }
   }
 
-  @Test("Missing events are reported where they were usual, until one comes")
-  func noEvents() throws {
+  @Test func `Missing events are reported where they were usual, until one comes`() throws {
     try Self.withSilence { bench, run, event in
       let last = bench.bench.now
       #expect(try bench.pass(.minutes(30), &run).isEmpty)
@@ -270,8 +263,7 @@ import Testing
     }
   }
 
-  @Test("A clock that differs from those of most destinations is reported")
-  func clock() throws {
+  @Test func `A clock that differs from those of most destinations is reported`() throws {
     let alerts = [AlertBench.alert([.clock(over: .seconds(5))])]
     let bench = try AlertBench(alerts)
     let samples = bench.bench.metrics.clock
@@ -298,8 +290,7 @@ import Testing
     #expect(samples.wantsSample(of: AppDestination("shop", "webhook"), now: bench.clock.monotonic))
   }
 
-  @Test("The dates of the destinations' answers show how right the clock is")
-  func answers() throws {
+  @Test func `The dates of the destinations' answers show how right the clock is`() throws {
     let destination = try ScriptedDestination()
     let apps = (1...5).map { Bench.app("app-\($0)", url: destination.url) }
     let bench = try Bench(apps)

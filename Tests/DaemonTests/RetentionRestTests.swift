@@ -9,8 +9,7 @@ import Testing
 @testable import Upkeep
 
 @Suite("The rests of retention") struct RetentionRestTests {
-  @Test("Retention rests after each slice, longer after one that took long, and not for ever")
-  func rests() throws {
+  @Test func `Retention rests after each slice, longer after one that took long, and not for ever`() throws {
     let clock = ManualClock()
     let bench = try Bench([Bench.app()], clock: clock, isStarted: false)
     let run = RetentionRun(.init(), clock)

@@ -39,9 +39,8 @@ import Testing
     try bench.network.requests.filter { $0.url == url }.map { try JSONValue(parsing: $0.body).notice }
   }
 
-  @Test(
-    "An incident stays open for ever when a reload changes or removes its rule", arguments: Change.allCases)
-  func reload(_ change: Change) throws {
+  @Test(arguments: Change.allCases)
+  func `An incident stays open for ever when a reload changes or removes its rule`(_ change: Change) throws {
     let bench = try AlertBench([AlertBench.alert([Self.soon])], apps: Self.apps)
     try bench.bench.buy(1)
     try bench.live { run throws in
@@ -55,10 +54,8 @@ import Testing
     #expect(try Self.notices(bench, to: Self.elsewhere) == new)
   }
 
-  @Test(
-    "An incident stays open for ever when receiptd is started with another rule",
-    arguments: [Change.limit, .rule, .apps])
-  func restart(_ change: Change) throws {
+  @Test(arguments: [Change.limit, .rule, .apps])
+  func `An incident stays open for ever when receiptd is started with another rule`(_ change: Change) throws {
     let bench = try AlertBench([AlertBench.alert([Self.soon])], apps: Self.apps)
     try bench.bench.buy(1)
     try bench.live { run throws in try bench.pass(.minutes(6), &run) }
@@ -105,8 +102,7 @@ import Testing
     }
   }
 
-  @Test("The log names an alert whose end cannot reach a receiver that was removed")
-  func unknownReceiver() throws {
+  @Test func `The log names an alert whose end cannot reach a receiver that was removed`() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
     try bench.setBreaker(.open)
     try bench.live { run throws in try bench.pass(.seconds(2), &run) }
@@ -137,8 +133,7 @@ import Testing
     #expect(try bench.bench.reader.alerts().isEmpty)
   }
 
-  @Test("The alert of a condition that another version of receiptd had is ended, too")
-  func unknownCondition() throws {
+  @Test func `The alert of a condition that another version of receiptd had is ended, too`() throws {
     let bench = try AlertBench([AlertBench.alert([.database])])
     let key = AlertRecord.Key(
       destination: AlertNotice.digest(of: AlertBench.hook), condition: "moon_phase>3d", app: "shop")
@@ -206,8 +201,7 @@ import Testing
     #expect(Self.next(ledger, .hours(-1)) == Self.begin)
   }
 
-  @Test("New troubles and ends go before a repeat, which says when its trouble began")
-  func repeatLast() {
+  @Test func `New troubles and ends go before a repeat, which says when its trouble began`() {
     var ledger = Self.ledger()
     let now = Self.start + .minutes(10)
     let new = Finding.Key(condition: .receiptFailed, app: "shop")

@@ -29,8 +29,7 @@ import Testing
     return (String(decoding: response.body, as: UTF8.self), response)
   }
 
-  @Test("The help has a link, and the reference that the support needs")
-  func support() throws {
+  @Test func `The help has a link, and the reference that the support needs`() throws {
     let plain = try Self.page(reference: Self.reference).markup
     #expect(!plain.contains(Self.reference), "a reference without an address is of no use")
     let byPage = try Self.page(reference: Self.reference) {
@@ -59,8 +58,7 @@ import Testing
     #expect(themed.last?.contains(".qr,.mark") == true)
   }
 
-  @Test("A colour has its own stylesheet, whose hash the policy has")
-  func accent() throws {
+  @Test func `A colour has its own stylesheet, whose hash the policy has`() throws {
     let (markup, response) = try Self.page { $0.accentLight = PageColor("#7a1fa2") }
     let sheets = markup.components(between: "<style>", and: "</style>")
     #expect(sheets.count == 2)
@@ -77,8 +75,7 @@ import Testing
     #expect(AppConfiguration.Links.ReturnPage(name: "").accent == nil)
   }
 
-  @Test("The stylesheet's backgrounds are those by which colours are checked")
-  func backgrounds() {
+  @Test func `The stylesheet's backgrounds are those by which colours are checked`() {
     let sheet = "\(PublicStylesheet.text)"
     #expect(PageMode.light.backgrounds.map(\.text) == ["#f3f4f7", "#ffffff"])
     #expect(PageMode.dark.backgrounds.map(\.text) == ["#0d1015", "#171b22"])
@@ -103,8 +100,7 @@ import Testing
     #expect(!markup.contains("http-equiv"))
   }
 
-  @Test("A logo is shown with the app's name, and cannot run anything when it is opened")
-  func logo() throws {
+  @Test func `A logo is shown with the app's name, and cannot run anything when it is opened`() throws {
     let svg = Array("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8)
     let logo = AppConfiguration.Links.Logo(path: "/logo.svg", format: .svg, bytes: svg)
     let markup = try Self.page { $0.logo = logo }.markup
@@ -127,8 +123,7 @@ import Testing
     #expect(try none.reply().status == 404)
   }
 
-  @Test("What was bought is shown once the customer has paid, as text")
-  func details() throws {
+  @Test func `What was bought is shown once the customer has paid, as text`() throws {
     let summary = PurchaseSummary(
       item: "<b>Premium</b>", money: Currency("EUR").map { Money(minorUnits: 4999, $0) },
       at: Timestamp(unixSeconds: 1_795_780_800))
@@ -140,10 +135,8 @@ import Testing
     #expect(ReturnOutcome.allCases.filter(\.isComplete) == [.underWay, .paid, .delivered, .undelivered])
   }
 
-  @Test(
-    "A free order and a trial are not called a payment",
-    arguments: [ReturnOutcome.paid, .delivered, .undelivered])
-  func withoutPayment(outcome: ReturnOutcome) throws {
+  @Test(arguments: [ReturnOutcome.paid, .delivered, .undelivered])
+  func `A free order and a trial are not called a payment`(outcome: ReturnOutcome) throws {
     let order = try Self.page(outcome, summary: PurchaseSummary(isFree: true)).markup
     #expect(order.contains("<h1>Your order is complete</h1>"))
     #expect(!order.contains("ayment has been received"))
@@ -157,8 +150,7 @@ import Testing
     #expect(waiting.contains("<h1>Waiting for confirmation</h1>"))
   }
 
-  @Test("A page stays small with the longest value of every key, in every language")
-  func longest() throws {
+  @Test func `A page stays small with the longest value of every key, in every language`() throws {
     var links = try ReturnPageBed.links()
     let url =
       "https://example.com/" + String(repeating: "a", count: ConfigurationLimits.storeURLBytesMax - 20)
@@ -180,8 +172,7 @@ import Testing
     }
   }
 
-  @Test("The app's name cannot move the words around it, in either direction of writing")
-  func directions() throws {
+  @Test func `The app's name cannot move the words around it, in either direction of writing`() throws {
     for language in [PageLanguage.ar, .he, .en] {
       let markup = try Self.page(language: language).markup
       #expect(markup.contains("<bdi>Example</bdi>"), "\(language)")

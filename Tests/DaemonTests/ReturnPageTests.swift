@@ -12,8 +12,7 @@ import Testing
 @Suite("The return page") struct ReturnPageTests {
   typealias Bed = ReturnPageBed
 
-  @Test("Every state has its text in every language, in less than 12 kB (SC24, PL24)")
-  func states() throws {
+  @Test func `Every state has its text in every language, in less than 12 kB (SC24, PL24)`() throws {
     let bed = try Bed()
     let checkouts = try bed.everyState()
     #expect(checkouts.count == ReturnOutcome.allCases.count - 1, "all but a store that cannot be read")
@@ -36,8 +35,7 @@ import Testing
     }
   }
 
-  @Test("The query does not change a known state (PL24)")
-  func claims() throws {
+  @Test func `The query does not change a known state (PL24)`() throws {
     let bed = try Bed()
     for (outcome, query) in try bed.everyState() where outcome != .waiting && outcome != .noPaymentYet {
       let said = try bed.page(query).text
@@ -60,8 +58,7 @@ import Testing
     }
   }
 
-  @Test("Any query gets the page, and nothing of the query is on it")
-  func hostileQueries() throws {
+  @Test func `Any query gets the page, and nothing of the query is on it`() throws {
     let bed = try Bed()
     let hostile = "%22%3E%3Cscript%3Ealert(1)%3C/script%3E"
     let queries = [
@@ -82,8 +79,7 @@ import Testing
     #expect(plain.links[0] == "https://pay.example.com/v1/shop/return")
   }
 
-  @Test("It shows no personal data, and ids only in the links back")
-  func secrets() throws {
+  @Test func `It shows no personal data, and ids only in the links back`() throws {
     let bed = try Bed()
     for (outcome, query) in try bed.everyState() {
       let page = try bed.page(query)
@@ -93,8 +89,7 @@ import Testing
     }
   }
 
-  @Test("A checkout is found by its session, only by its own app")
-  func sessions() throws {
+  @Test func `A checkout is found by its session, only by its own app`() throws {
     let bed = try Bed()
     let id = try bed.bench.post(1)
     let words = PageLanguage.en.words
@@ -121,8 +116,7 @@ import Testing
       try heading("?session_id=cs_test_1", app: "other") == heading("?session_id=cs_test_9", app: "other"))
   }
 
-  @Test("CA30: Afterpay's order token shows the state of its payment, and leads back with it")
-  func orderToken() throws {
+  @Test func `CA30: Afterpay's order token shows the state of its payment, and leads back with it`() throws {
     let bed = try Bed()
     let words = PageLanguage.en.words
     func heading(_ query: String, app: String = "shop") throws -> String {
@@ -183,8 +177,7 @@ import Testing
     #expect(try bed.page("?context_id=\(expired)&session_id=cs_test_4").heading == heading(.expired))
   }
 
-  @Test("The page is brought up to date less often with the age of its checkout")
-  func pace() throws {
+  @Test func `The page is brought up to date less often with the age of its checkout`() throws {
     let bed = try Bed()
     let id = try bed.bench.post(1)
     var paces: [Int?] = []
@@ -217,8 +210,7 @@ import Testing
     #expect(posted.reply.header("Allow") == "GET, HEAD")
   }
 
-  @Test("The headers forbid loading, caching and referrers (SC18)")
-  func headers() throws {
+  @Test func `The headers forbid loading, caching and referrers (SC18)`() throws {
     let bed = try Bed()
     let reply = try bed.page("").reply
     #expect(reply.header("Content-Type") == "text/html; charset=utf-8")
@@ -236,8 +228,7 @@ import Testing
     #expect(try bed.page("").markup.contains("<meta name=\"robots\" content=\"noindex, nofollow\">"))
   }
 
-  @Test("An app without links has no such page")
-  func withoutLinks() throws {
+  @Test func `An app without links has no such page`() throws {
     let bench = try Bench([Bench.app()], isStarted: false)
     let server = try bench.serve()
     let client = try RawClient(port: server.port)
@@ -247,8 +238,7 @@ import Testing
     #expect(reply.header("Content-Type") == "application/problem+json")
   }
 
-  @Test("If the store cannot be read, the page says so, and tries again")
-  func unavailable() throws {
+  @Test func `If the store cannot be read, the page says so, and tries again`() throws {
     let bed = try Bed()
     let query = "?context_id=\(try bed.bench.post(1))"
     #expect(try bed.page(query).reply.status == 200)

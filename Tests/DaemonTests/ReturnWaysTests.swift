@@ -21,8 +21,7 @@ import Testing
       language: language, refreshSeconds: 3)
   }
 
-  @Test("One button leads back: by the universal link, or on Android to the package (PL24)")
-  func buttons() throws {
+  @Test func `One button leads back: by the universal link, or on Android to the package (PL24)`() throws {
     let links = try ReturnPageBed.links()
     let universal = Self.origin + Self.target
     let store = "https%3A%2F%2Fplay.google.com%2Fstore%2Fapps%2Fdetails%3Fid%3Dcom.example.app"
@@ -41,8 +40,7 @@ import Testing
     #expect(Self.page(bare, .iOS).ways.button?.text.markup == "Back to <bdi>shop</bdi>")
   }
 
-  @Test("The scheme is the second link, the store the third, and useless links are left out")
-  func others() throws {
+  @Test func `The scheme is the second link, the store the third, and useless links are left out`() throws {
     let links = try ReturnPageBed.links()
     let scheme = "exampleapp://pay.example.com" + Self.target
     let (apple, google) = (
@@ -58,8 +56,7 @@ import Testing
     for device in ReturnDevice.allCases { #expect(Self.page(bare, device).ways.others.isEmpty) }
   }
 
-  @Test("On Android the button opens the first package, then each next one, then the store")
-  func flavours() throws {
+  @Test func `On Android the button opens the first package, then each next one, then the store`() throws {
     var links = try ReturnPageBed.links()
     let names = ["com.example.app", "com.example.app.beta", "com.example.app.debug"]
     let fingerprints = try #require(links.android).packages[0].fingerprints
@@ -92,8 +89,7 @@ import Testing
     #expect(try button(nil, nil).contains("\(page)package%3Dcom.example.app.beta;end"))
   }
 
-  @Test("Android has a scheme of its own as the second way back")
-  func androidScheme() throws {
+  @Test func `Android has a scheme of its own as the second way back`() throws {
     var links = try ReturnPageBed.links()
     links.android?.scheme = try CustomScheme("exampledroid")
     let scheme = "exampledroid://pay.example.com" + Self.target
@@ -104,8 +100,7 @@ import Testing
     }
   }
 
-  @Test("Without an app for the device, the page says that it can be closed")
-  func withoutApp() throws {
+  @Test func `Without an app for the device, the page says that it can be closed`() throws {
     let close = PageLanguage.en.words[.canCloseAndGoBack].html(app: "Example")
     var none = try ReturnPageBed.links()
     (none.ios, none.android) = (nil, nil)
@@ -147,8 +142,7 @@ import Testing
     #expect(markup.utf8.count < 16_000)
   }
 
-  @Test("If the page's own address does not open the app, the button uses the scheme")
-  func addressThatOpensNothing() throws {
+  @Test func `If the page's own address does not open the app, the button uses the scheme`() throws {
     var links = try ReturnPageBed.links()
     (links.returnPage, links.swedbank, links.android) = (nil, nil, nil)
     links.ios?.paths = [try LinkPath("/buy/*")]
@@ -165,7 +159,6 @@ import Testing
   }
 
   @Test(
-    "The device is read from the browser's headers",
     arguments: [
       ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Safari/604.1", .iOS),
       ("Mozilla/5.0 (iPad; CPU OS 12_2 like Mac OS X) Safari/604.1", .iOS),
@@ -176,18 +169,16 @@ import Testing
       ("Mozilla/5.0 (Windows NT 10.0; Win64; x64)", .computer), ("\"><script>", .other), ("", .other),
       (nil, .other),
     ] as [(String?, ReturnDevice)])
-  func devices(userAgent: String?, device: ReturnDevice) {
+  func `The device is read from the browser's headers`(userAgent: String?, device: ReturnDevice) {
     #expect(ReturnDevice(userAgent: userAgent) == device)
   }
 
-  @Test(
-    "Any app name is shown unchanged, in every language",
-    arguments: [
-      "<script>document.title='x'</script>", "\"><img src=x onerror=alert(1)>", "Q&A;package=evil.app",
-      "\u{202E}gnp.exe", "</title><meta http-equiv=refresh content=0>", "Name\r\nX: y",
-      String(repeating: "W", count: 100),
-    ])
-  func hostileNames(name: String) throws {
+  @Test(arguments: [
+    "<script>document.title='x'</script>", "\"><img src=x onerror=alert(1)>", "Q&A;package=evil.app",
+    "\u{202E}gnp.exe", "</title><meta http-equiv=refresh content=0>", "Name\r\nX: y",
+    String(repeating: "W", count: 100),
+  ])
+  func `Any app name is shown unchanged, in every language`(name: String) throws {
     var links = try ReturnPageBed.links()
     links.returnPage?.name = name
     for language in PageLanguage.allCases {

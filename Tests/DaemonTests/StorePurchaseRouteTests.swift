@@ -93,8 +93,7 @@ import Testing
     }
   }
 
-  @Test("A bad combination is a 422 whose reason is the field, and nothing is stored")
-  func refused() throws {
+  @Test func `A bad combination is a 422 whose reason is the field, and nothing is stored`() throws {
     try Self.with { bed in
       let cases = [
         ("purchase_token", #"{"platform":"PLAY_STORE","store_product_id":"p"}"#),
@@ -132,8 +131,7 @@ import Testing
     }
   }
 
-  @Test("The user, the context, the key and the media type have the rules of posted contexts")
-  func asContexts() throws {
+  @Test func `The user, the context, the key and the media type have the rules of posted contexts`() throws {
     try Self.with { bed in
       #expect(try bed.report(Self.play, "").status == 401)
       let placeholder = try bed.report(Self.play, by: "undefined")
@@ -169,8 +167,7 @@ import Testing
     }
   }
 
-  @Test("A report of an erased user is a 410")
-  func gone() throws {
+  @Test func `A report of an erased user is a 410`() throws {
     try Self.with { bed in
       #expect(try bed.report(Self.play).status == 201)
       try bed.bench.waitFor { _ in try bed.purchases().first?.receipt?.state == .delivered ? true : nil }
@@ -183,8 +180,7 @@ import Testing
     }
   }
 
-  @Test("The longest receipt data is taken, and a longer body is a 413 (R8)")
-  func size() throws {
+  @Test func `The longest receipt data is taken, and a longer body is a 413 (R8)`() throws {
     try Self.with { bed in
       func body(_ count: Int) -> String {
         let data = String(repeating: "A", count: count)
@@ -205,8 +201,7 @@ import Testing
     }
   }
 
-  @Test("The limit of a user's contexts counts reports, too")
-  func limited() throws {
+  @Test func `The limit of a user's contexts counts reports, too`() throws {
     try Self.with(limits: .init(contextsPerUser: RateLimit(1, per: .hour))) { bed in
       #expect(try bed.report(Self.play).status == 201)
       let reply = try bed.report(Self.play)

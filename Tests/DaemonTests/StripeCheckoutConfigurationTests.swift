@@ -19,8 +19,7 @@ import Testing
     Samples.text(client: client, stripe: "\(key) checkout: { \(checkout) },", app: links)
   }
 
-  @Test("Every key is read and shown, and customers return by the given origin")
-  func everyKey() throws {
+  @Test func `Every key is read and shown, and customers return by the given origin`() throws {
     let text = Self.text(
       """
       prices: { price_1: 'subscription', gold: { price: 'price_9', mode: 'payment' }, plan_2: 'payment' },
@@ -40,8 +39,7 @@ import Testing
     #expect(try Samples.app(Self.text(String(shown.text.dropFirst().dropLast()))).stripe?.checkout == section)
   }
 
-  @Test("Without their own origin, customers return to that of links")
-  func defaults() throws {
+  @Test func `Without their own origin, customers return to that of links`() throws {
     let app = try Samples.app(Self.text("prices: { price_1: 'payment' }"))
     let settings = try #require(app.stripe?.checkout?.settings(in: app))
     #expect(settings.returnURL == "https://pay.example.com/v1/shop/return")
@@ -49,65 +47,60 @@ import Testing
     #expect(try Samples.app(Samples.text()).stripe?.checkout == nil)
   }
 
-  @Test(
-    "An invalid value is a fault that names its key",
-    arguments: [
-      ("", ".prices", "is missing"), ("prices: {}", ".prices", "must have from 1"),
-      ("prices: { price_1: 'setup' }", ".prices.price_1", "must be one of subscription, payment"),
-      ("prices: { price_1: 'payments' }", ".prices.price_1", "did you mean \"payment\"?"),
-      ("prices: { gold: 'payment' }", ".prices.gold", "is a name of your own"),
-      ("prices: { price_: 'payment' }", ".prices.price_", "is a name of your own"),
-      ("prices: { gold: { price: 'prod_1', mode: 'payment' } }", ".prices.gold.price", "price_…"),
-      ("prices: { gold: { price: 'price_ 1', mode: 'payment' } }", ".prices.gold.price", "price_…"),
-      ("prices: { gold: { mode: 'payment' } }", ".prices.gold.price", "is missing"),
-      ("prices: { gold: { price: 'price_1' } }", ".prices.gold.mode", "is missing"),
-      (
-        "prices: { gold: { price: 'price_1', mode: 'payment', x: 1 } }", ".prices.gold.x",
-        "is not a known key"
-      ),
-      ("prices: { price_1: 5 }", ".prices.price_1", "must be one of"),
-      ("prices: { price_1: 'payment' }, return_origin: 'http://a.test'", ".return_origin", "must begin with"),
-      ("prices: { price_1: 'payment' }, timeout: '2m'", ".timeout", "must be a duration"),
-      ("price: {}", ".price", "did you mean \"prices\"?"),
-      ("prices: { price_1: 'payment' }, trial_days: 0", ".trial_days", "must be a whole number from 1"),
-      ("prices: { price_1: 'payment' }, origin_context: 'app'", ".origin_context", "must be one of"),
-      ("prices: { price_1: 'payment' }, parameters: []", ".parameters", "must be an object"),
-      ("prices: { price_1: 'payment' }, parameters: { locales: 'de' }", ".parameters.locales", "\"locale\""),
-      (
-        "prices: { price_1: 'payment' }, parameters: { locale: null }", ".parameters.locale", "must be a text"
-      ),
-      ("prices: { price_1: 'payment' }, parameters: { locale: 1.5 }", ".parameters.locale", "must be a text"),
-      (
-        "prices: { price_1: 'payment' }, trial_days: 7, "
-          + "parameters: { subscription_data: { trial_period_days: 3 } }", ".trial_days", "is also set by"
-      ),
-    ])
-  func faults(checkout: String, place: String, message: String) {
+  @Test(arguments: [
+    ("", ".prices", "is missing"), ("prices: {}", ".prices", "must have from 1"),
+    ("prices: { price_1: 'setup' }", ".prices.price_1", "must be one of subscription, payment"),
+    ("prices: { price_1: 'payments' }", ".prices.price_1", "did you mean \"payment\"?"),
+    ("prices: { gold: 'payment' }", ".prices.gold", "is a name of your own"),
+    ("prices: { price_: 'payment' }", ".prices.price_", "is a name of your own"),
+    ("prices: { gold: { price: 'prod_1', mode: 'payment' } }", ".prices.gold.price", "price_…"),
+    ("prices: { gold: { price: 'price_ 1', mode: 'payment' } }", ".prices.gold.price", "price_…"),
+    ("prices: { gold: { mode: 'payment' } }", ".prices.gold.price", "is missing"),
+    ("prices: { gold: { price: 'price_1' } }", ".prices.gold.mode", "is missing"),
+    (
+      "prices: { gold: { price: 'price_1', mode: 'payment', x: 1 } }", ".prices.gold.x",
+      "is not a known key"
+    ),
+    ("prices: { price_1: 5 }", ".prices.price_1", "must be one of"),
+    ("prices: { price_1: 'payment' }, return_origin: 'http://a.test'", ".return_origin", "must begin with"),
+    ("prices: { price_1: 'payment' }, timeout: '2m'", ".timeout", "must be a duration"),
+    ("price: {}", ".price", "did you mean \"prices\"?"),
+    ("prices: { price_1: 'payment' }, trial_days: 0", ".trial_days", "must be a whole number from 1"),
+    ("prices: { price_1: 'payment' }, origin_context: 'app'", ".origin_context", "must be one of"),
+    ("prices: { price_1: 'payment' }, parameters: []", ".parameters", "must be an object"),
+    ("prices: { price_1: 'payment' }, parameters: { locales: 'de' }", ".parameters.locales", "\"locale\""),
+    (
+      "prices: { price_1: 'payment' }, parameters: { locale: null }", ".parameters.locale", "must be a text"
+    ),
+    ("prices: { price_1: 'payment' }, parameters: { locale: 1.5 }", ".parameters.locale", "must be a text"),
+    (
+      "prices: { price_1: 'payment' }, trial_days: 7, "
+        + "parameters: { subscription_data: { trial_period_days: 3 } }", ".trial_days", "is also set by"
+    ),
+  ])
+  func `An invalid value is a fault that names its key`(checkout: String, place: String, message: String) {
     let faults = Samples.faults(Self.text(checkout))
     #expect(
       faults.contains { $0.path == "apps.shop.stripe.checkout\(place)" && $0.message.contains(message) },
       "\(faults)")
   }
 
-  @Test(
-    "The relay's own parameters cannot be set",
-    arguments: [
-      "client_reference_id: 'x'", "metadata: { app: 'ios' }", "metadata: {}", "success_url: 'https://a.test'",
-      "cancel_url: 'https://a.test'", "return_url: 'https://a.test'", "mode: 'setup'", "line_items: []",
-      "ui_mode: 'embedded_page'", "redirect_on_completion: 'never'", "customer: 'cus_1'",
-      "customer_account: 'acct_1'", "customer_email: 'jane@example.com'",
-      "subscription_data: { metadata: { ply_context_id: 'ctx_1' } }",
-      "payment_intent_data: { description: 'x', metadata: {} }",
-    ])
-  func ownParameters(parameter: String) {
+  @Test(arguments: [
+    "client_reference_id: 'x'", "metadata: { app: 'ios' }", "metadata: {}", "success_url: 'https://a.test'",
+    "cancel_url: 'https://a.test'", "return_url: 'https://a.test'", "mode: 'setup'", "line_items: []",
+    "ui_mode: 'embedded_page'", "redirect_on_completion: 'never'", "customer: 'cus_1'",
+    "customer_account: 'acct_1'", "customer_email: 'jane@example.com'",
+    "subscription_data: { metadata: { ply_context_id: 'ctx_1' } }",
+    "payment_intent_data: { description: 'x', metadata: {} }",
+  ])
+  func `The relay's own parameters cannot be set`(parameter: String) {
     let faults = Samples.faults(Self.text("prices: { price_1: 'payment' }, parameters: { \(parameter) }"))
     #expect(faults.count == 1, "\(faults)")
     #expect(faults.first?.path.hasPrefix("apps.shop.stripe.checkout.parameters.") == true)
     #expect(faults.first?.message.contains("is set by the relay") == true)
   }
 
-  @Test("Trial days, promotion codes, the origin and further parameters are read and shown")
-  func parameters() throws {
+  @Test func `Trial days, promotion codes, the origin and further parameters are read and shown`() throws {
     let text = Self.text(
       """
       prices: { price_1: 'subscription' }, trial_days: 7, promotion_codes: true, origin_context: 'mobile_app',
@@ -123,8 +116,7 @@ import Testing
     #expect(try Samples.app(Self.text(String(shown.text.dropFirst().dropLast()))).stripe?.checkout == section)
   }
 
-  @Test("A checkout of a price that the app does not sell is a fault")
-  func foreignPrice() {
+  @Test func `A checkout of a price that the app does not sell is a fault`() {
     func faults(_ sells: String) -> [String] {
       let checkout = "checkout: { prices: { price_1: 'payment', price_2: 'payment' } }"
       let stripe = "api_key: 'env:API_KEY', sells: { \(sells) }, \(checkout),"
@@ -141,8 +133,7 @@ import Testing
     }
   }
 
-  @Test("It needs a key for Stripe's API, a return page, and clients that are known")
-  func needs() {
+  @Test func `It needs a key for Stripe's API, a return page, and clients that are known`() {
     let checkout = "prices: { price_1: 'payment' }"
     func messages(_ text: String) -> [String] { Samples.faults(text).map { "\($0.path) \($0.message)" } }
     let noKey = messages(Self.text(checkout, key: ""))

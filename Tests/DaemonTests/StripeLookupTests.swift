@@ -57,8 +57,7 @@ import Testing
     ]
   }
 
-  @Test("The session of a thin event is fetched, and its purchase gets a receipt")
-  func thinSession() throws {
+  @Test func `The session of a thin event is fetched, and its purchase gets a receipt`() throws {
     try post([
       "id": "evt_thin", "object": "v2.core.event", "type": "v1.checkout.session.completed",
       "livemode": false, "created": "2026-11-28T07:00:00.000Z",
@@ -110,8 +109,7 @@ import Testing
     #expect(try bench.reader.connection.integer("SELECT count(*) FROM look_ups") == 0)
   }
 
-  @Test("The customer of a thin event is fetched, and names the user of their later purchases")
-  func thinCustomer() throws {
+  @Test func `The customer of a thin event is fetched, and names the user of their later purchases`() throws {
     try post(thin("v1.customer.updated", "cus_1"))
     network.use(200) { _ in #"{"id":"cus_1","object":"customer","metadata":{"user_id":"u20"}}"# }
     var run = LookupRun(worker, reader: try StoreReader(path: bench.path))
@@ -148,8 +146,7 @@ import Testing
     clock.advance(.seconds(2))
   }
 
-  @Test("The metadata of a purchase's customer name its user")
-  func customer() throws {
+  @Test func `The metadata of a purchase's customer name its user`() throws {
     try buyWithoutUser()
     let session = Self.session().text
     network.use(200) { request in
@@ -165,8 +162,7 @@ import Testing
     #expect(network.requests.last?.url.hasSuffix("/v1/customers/cus_1") == true)
   }
 
-  @Test("A key that may not read customers stops no other lookup")
-  func refusedCustomer() throws {
+  @Test func `A key that may not read customers stops no other lookup`() throws {
     try buyWithoutUser()
     network.use { request in request.url.contains("/v1/customers/") ? 403 : 404 }
     worker.checkAll()

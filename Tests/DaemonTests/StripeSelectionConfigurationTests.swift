@@ -27,8 +27,7 @@ import Testing
     #expect(!app.rules(of: "stripe").selects)
   }
 
-  @Test("Every key is read, shown, and read again")
-  func everyKey() throws {
+  @Test func `Every key is read, shown, and read again`() throws {
     let stripe = """
       sells: {
         prices: ['price_1', 'plan_2'], products: ['prod_1'], payment_links: ['plink_1'],
@@ -56,24 +55,22 @@ import Testing
     #expect(try Self.settings(again) == settings)
   }
 
-  @Test(
-    "An invalid value is a fault that names its key",
-    arguments: [
-      ("sells: {}", ".sells", "has no entry"), ("sells: { prices: [] }", ".sells", "has no entry"),
-      ("sells: { metadata: {} }", ".sells", "has no entry"),
-      ("sells: { prices: ['prod_1'] }", ".sells.prices[0]", "Stripe's id of a price"),
-      ("sells: { prices: ['price_'] }", ".sells.prices[0]", "Stripe's id of a price"),
-      ("sells: { products: ['price_1'] }", ".sells.products[0]", "Stripe's id of a product"),
-      ("sells: { payment_links: ['https://buy.stripe.com/x'] }", ".sells.payment_links[0]", "plink_"),
-      ("sells: { metadata: { app: 1 } }", ".sells.metadata.app", "must be a text"),
-      ("sells: { price: [] }", ".sells.price", "did you mean \"prices\"?"),
-      ("except: { links: [] }", ".except.links", "is not a known key"),
-      ("account: 'ios'", ".account", "acct_"), ("reference: 'known'", ".reference", "must be one of"),
-      ("price_map: { price_1: 'price_2' }", ".price_map.price_1", "must begin with prod_"),
-      ("price_map: { 'lookup:': 'price_2' }", ".price_map.lookup:", "must begin with prod_"),
-      ("price_map: { prod_1: 'gold' }", ".price_map.prod_1", "Stripe's id of a price"),
-    ])
-  func faults(stripe: String, place: String, message: String) {
+  @Test(arguments: [
+    ("sells: {}", ".sells", "has no entry"), ("sells: { prices: [] }", ".sells", "has no entry"),
+    ("sells: { metadata: {} }", ".sells", "has no entry"),
+    ("sells: { prices: ['prod_1'] }", ".sells.prices[0]", "Stripe's id of a price"),
+    ("sells: { prices: ['price_'] }", ".sells.prices[0]", "Stripe's id of a price"),
+    ("sells: { products: ['price_1'] }", ".sells.products[0]", "Stripe's id of a product"),
+    ("sells: { payment_links: ['https://buy.stripe.com/x'] }", ".sells.payment_links[0]", "plink_"),
+    ("sells: { metadata: { app: 1 } }", ".sells.metadata.app", "must be a text"),
+    ("sells: { price: [] }", ".sells.price", "did you mean \"prices\"?"),
+    ("except: { links: [] }", ".except.links", "is not a known key"),
+    ("account: 'ios'", ".account", "acct_"), ("reference: 'known'", ".reference", "must be one of"),
+    ("price_map: { price_1: 'price_2' }", ".price_map.price_1", "must begin with prod_"),
+    ("price_map: { 'lookup:': 'price_2' }", ".price_map.lookup:", "must begin with prod_"),
+    ("price_map: { prod_1: 'gold' }", ".price_map.prod_1", "Stripe's id of a price"),
+  ])
+  func `An invalid value is a fault that names its key`(stripe: String, place: String, message: String) {
     let faults = Samples.faults(Samples.text(stripe: stripe))
     #expect(
       faults.contains {
@@ -82,8 +79,7 @@ import Testing
       }, "\(faults)")
   }
 
-  @Test("The user ids of an app reach its processor and are shown")
-  func userIDs() throws {
+  @Test func `The user ids of an app reach its processor and are shown`() throws {
     let text = Samples.text(app: "user_ids: { refuse: ['tester'], allow: ['guest'] },")
     let app = try Samples.app(text)
     #expect(app.userIDs == UserIDRules(refuse: ["tester"], allow: ["guest"]))
@@ -108,8 +104,7 @@ import Testing
     #expect(report.names == [NamedUser(id: "Tester", source: .ownKey, standing: .refused)])
   }
 
-  @Test("A user id that is refused twice, or that is no text, is a fault")
-  func userIDFaults() {
+  @Test func `A user id that is refused twice, or that is no text, is a fault`() {
     #expect(!Samples.faults(Samples.text(app: "user_ids: { refuse: ['a', 'a'] },")).isEmpty)
     #expect(!Samples.faults(Samples.text(app: "user_ids: { allow: [7] },")).isEmpty)
     #expect(!Samples.faults(Samples.text(app: "user_ids: { deny: [] },")).isEmpty)

@@ -21,8 +21,7 @@ import Testing
     return try #require(app.processor(SwedbankProcessor.name) as? SwedbankSection)
   }
 
-  @Test("SW29: Prices are amounts in the smallest unit, with their VAT")
-  func prices() throws {
+  @Test func `SW29: Prices are amounts in the smallest unit, with their VAT`() throws {
     let section = try Self.section("prices: { gold: { amount: 5999, vat: 1200, currency: 'SEK' } },")
     let kronor = try #require(Currency("SEK"))
     #expect(
@@ -49,8 +48,7 @@ import Testing
       try warnings("amounts: 'server', prices: { gold: { amount: 5999, vat: 0, currency: 'SEK' } }").isEmpty)
   }
 
-  @Test("SW34: The relay's own problems have types of the merchant's, if it wants")
-  func problemTypes() throws {
+  @Test func `SW34: The relay's own problems have types of the merchant's, if it wants`() throws {
     #expect(try Self.section("").settings.problemTypes == "urn:receiptd:problem:")
     for types in ["https://pay.example.com/problems/", "urn:example:", "https://a.example/p#"] {
       #expect(try Self.section("problem_types: '\(types)'").settings.problemTypes == types)
@@ -77,8 +75,8 @@ import Testing
     ("prices.a.name", "prices: { a: { amount: 5, vat: 1, currency: 'SEK', name: 'x' } }", "not a known key"),
   ]
 
-  @Test("A wrong value is one fault, which names its key", arguments: faults)
-  func fault(key: String, text: String, message: String) {
+  @Test(arguments: faults)
+  func `A wrong value is one fault, which names its key`(key: String, text: String, message: String) {
     let found = Samples.faults(Self.text(text))
     #expect(found.map(\.path) == ["apps.shop.swedbank.\(key)"])
     #expect(found.first?.message.contains(message) == true, "\(found.map(\.description))")

@@ -55,8 +55,7 @@ import Testing
     #expect(found.map(\.urgency) == [.losing, .losing, .impaired])
   }
 
-  @Test("A failure comes before every warning, however urgent that is")
-  func levels() {
+  @Test func `A failure comes before every warning, however urgent that is`() {
     let failure = Finding(.failure, .backup, "A backup failed", .soon, "it failed")
     let found = [Self.finding("A destination is down", .stopped), failure]
     #expect(Finding.byUrgency(found, now: Self.now) == [found[1], found[0]])

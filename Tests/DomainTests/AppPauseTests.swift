@@ -6,16 +6,14 @@ import Testing
 @Suite("A pause of an app") struct AppPauseTests {
   private static func at(_ seconds: Int64) -> Timestamp { Timestamp(unixMilliseconds: seconds * 1000) }
 
-  @Test("An app that was never paused is not paused, and no time counts")
-  func never() {
+  @Test func `An app that was never paused is not paused, and no time counts`() {
     let pause = AppPause()
     #expect(!pause.isActive(now: Self.at(5)))
     #expect(pause.pausedTime(now: Self.at(5)) == .zero)
     #expect(pause.endedAt(now: Self.at(5)) == nil)
   }
 
-  @Test("It ends by its time, without a step")
-  func time() {
+  @Test func `It ends by its time, without a step`() {
     var pause = AppPause()
     pause.begin(now: Self.at(10), until: Self.at(20), actor: "ann", reason: "flood")
     #expect(pause.isActive(now: Self.at(10)))
@@ -27,8 +25,7 @@ import Testing
     #expect(pause.endedAt(now: Self.at(500)) == Self.at(20))
   }
 
-  @Test("A second pause while it lasts changes its end and its reason, and counts no time twice")
-  func again() {
+  @Test func `A second pause while it lasts changes its end and its reason, and counts no time twice`() {
     var pause = AppPause()
     pause.begin(now: Self.at(10), until: Self.at(20), actor: "ann", reason: "flood")
     pause.begin(now: Self.at(15), until: nil, actor: "bob", reason: "longer")
@@ -41,8 +38,7 @@ import Testing
     #expect(pause.endedAt(now: Self.at(99)) == Self.at(30))
   }
 
-  @Test("Pauses after each other add up, and an end after the end changes nothing")
-  func several() {
+  @Test func `Pauses after each other add up, and an end after the end changes nothing`() {
     var pause = AppPause()
     pause.begin(now: Self.at(10), until: Self.at(20), actor: "ann", reason: nil)
     pause.end(now: Self.at(50))
@@ -52,8 +48,8 @@ import Testing
     #expect(pause.pausedTime(now: Self.at(200)) == .seconds(40))
   }
 
-  @Test("After a step of the clock it has the same length left", arguments: [-3600, 7200] as [Int64])
-  func clock(step: Int64) {
+  @Test(arguments: [-3600, 7200] as [Int64])
+  func `After a step of the clock it has the same length left`(step: Int64) {
     var pause = AppPause()
     pause.begin(now: Self.at(10_000), until: Self.at(10_060), actor: "ann", reason: nil)
     pause.clockStepped(by: .seconds(step))

@@ -26,14 +26,12 @@ private let paused = breaker((wrongKey, at: 0))
 
 @Suite("The breaker")
 struct BreakerTests {
-  @Test("A new breaker admits every delivery")
-  func closed() {
+  @Test func `A new breaker admits every delivery`() {
     #expect(Breaker().admission(now: start, probing: false) == .free)
     #expect(Breaker().admission(now: start, probing: true) == .free)
   }
 
-  @Test("The breaker opens exactly at the configured number of transient failures in a row")
-  func opens() {
+  @Test func `The breaker opens exactly at the configured number of transient failures in a row`() {
     #expect(breaker((down, at: 0), (down, at: 1)).state == .closed)
     #expect(opened.state == .open)
     #expect(opened.failures == 3)
@@ -42,23 +40,22 @@ struct BreakerTests {
     #expect(opened.cause == .status(503))
   }
 
-  @Test("A success or a refusal restarts the count of failures", arguments: [delivered, refused])
-  func row(answer: Verdict) {
+  @Test(arguments: [delivered, refused])
+  func `A success or a refusal restarts the count of failures`(answer: Verdict) {
     let broken = breaker((down, at: 0), (down, at: 1), (answer, at: 2), (down, at: 3), (down, at: 4))
     #expect(broken.state == .closed)
     #expect(broken.failures == 2)
   }
 
-  @Test("One answer about the configuration pauses deliveries at once")
-  func pauses() {
+  @Test func `One answer about the configuration pauses deliveries at once`() {
     #expect(paused.state == .paused)
     #expect(paused.since == start)
     #expect(paused.cause == .status(403))
     #expect(paused.probeAt == after(30_000))
   }
 
-  @Test("A success or a refusal closes it from every state", arguments: [delivered, refused])
-  func closes(answer: Verdict) {
+  @Test(arguments: [delivered, refused])
+  func `A success or a refusal closes it from every state`(answer: Verdict) {
     for before in [Breaker(), opened, paused] {
       let closed = breaker((answer, at: 40_000), from: before)
       #expect(closed.state == .closed)
@@ -79,24 +76,22 @@ struct BreakerTests {
     }
   }
 
-  @Test("The time that a clock step or a sleep took counts against no receipt", arguments: [opened, paused])
-  func lostTime(before: Breaker) {
+  @Test(arguments: [opened, paused])
+  func `The time that a clock step or a sleep took counts against no receipt`(before: Breaker) {
     var breaker = before
     breaker.clockStepped(by: .hours(1))
     #expect(breaker.pausedTime == before.pausedTime + .hours(1))
     #expect(breaker.probeAt == before.probeAt?.advanced(by: .hours(1)))
   }
 
-  @Test("A failed probe keeps the breaker open, and its opening time does not change")
-  func staysOpen() {
+  @Test func `A failed probe keeps the breaker open, and its opening time does not change`() {
     let again = breaker((down, at: 30_002), from: opened)
     #expect(again.state == .open)
     #expect(again.since == after(2))
     #expect(again.probeAt == after(60_002))
   }
 
-  @Test("A probe can turn an open breaker into a paused one, and back")
-  func changes() {
+  @Test func `A probe can turn an open breaker into a paused one, and back`() {
     let wrong = breaker((wrongKey, at: 50_000), from: opened)
     #expect(wrong.state == .paused)
     #expect(wrong.since == after(50_000))
@@ -110,9 +105,8 @@ struct BreakerTests {
     #expect(broken.pausedTime(now: after(day)) == .seconds(50))
   }
 
-  @Test(
-    "While the breaker is not closed, one probe goes at its time, and never two", arguments: [opened, paused])
-  func probing(stopped: Breaker) throws {
+  @Test(arguments: [opened, paused])
+  func `While the breaker is not closed, one probe goes at its time, and never two`(stopped: Breaker) throws {
     let probeAt = try #require(stopped.probeAt)
     let before = probeAt - .milliseconds(1)
     #expect(stopped.admission(now: before, probing: false) == .none(until: probeAt))
@@ -123,14 +117,12 @@ struct BreakerTests {
     #expect(stopped.admission(now: before, probing: true) == .none(until: before.advanced(by: .seconds(1))))
   }
 
-  @Test("Without a stored time, the next probe may go at once")
-  func withoutTime() {
+  @Test func `Without a stored time, the next probe may go at once`() {
     #expect(Breaker(state: .open).admission(now: start, probing: false) == .probe)
     #expect(Breaker(state: .paused).admission(now: start, probing: true) == .none(until: after(1000)))
   }
 
-  @Test("A 429 starts a rest in every state, opens no breaker and counts no failure")
-  func rests() {
+  @Test func `A 429 starts a rest in every state, opens no breaker and counts no failure`() {
     for before in [Breaker(), opened, paused] {
       let resting = breaker((.coolDown(.status(429), for: .minutes(10)), at: 100), from: before)
       #expect(resting.state == before.state)
@@ -142,8 +134,7 @@ struct BreakerTests {
     }
   }
 
-  @Test("A rest is at most a day, the longer of two counts, and a success does not end it")
-  func longRests() {
+  @Test func `A rest is at most a day, the longer of two counts, and a success does not end it`() {
     let long = breaker((.coolDown(.status(429), for: .longest), at: 0))
     #expect(long.restUntil == after(day))
     let shorter = breaker((.coolDown(.status(429), for: .seconds(1)), at: 0), from: long)
@@ -153,8 +144,7 @@ struct BreakerTests {
     #expect(breaker((delivered, at: day), from: long).restUntil == nil, "but it is forgotten once it is over")
   }
 
-  @Test("Only the time of pauses adds up")
-  func pausedTime() {
+  @Test func `Only the time of pauses adds up`() {
     var known = breaker((wrongKey, at: 1000), (wrongKey, at: 31_000))
     #expect(
       known.pausedTime(now: after(41_000)) == .seconds(40), "a second refusal goes on with the same pause")
@@ -167,14 +157,12 @@ struct BreakerTests {
     #expect(known.pausedTime(now: after(day)) == .seconds(70))
   }
 
-  @Test("A clock that was set back reduces no paused time")
-  func clockBack() {
+  @Test func `A clock that was set back reduces no paused time`() {
     #expect(paused.pausedTime(now: after(-day)) == .zero)
     #expect(breaker((delivered, at: -day), from: paused).pausedTime == .zero)
   }
 
-  @Test("A stored breaker continues unchanged after it is read again (R9)")
-  func restart() {
+  @Test func `A stored breaker continues unchanged after it is read again (R9)`() {
     for before in [Breaker(), opened, paused, breaker((down, at: 0))] {
       let restored = Breaker(
         state: before.state, failures: before.failures, probeAt: before.probeAt, restUntil: before.restUntil,
@@ -187,8 +175,8 @@ struct BreakerTests {
     }
   }
 
-  @Test("When the configuration was read again, a probe goes at once", arguments: [opened, paused])
-  func probeNow(stopped: Breaker) {
+  @Test(arguments: [opened, paused])
+  func `When the configuration was read again, a probe goes at once`(stopped: Breaker) {
     var ready = stopped
     ready.probeNow(now: after(4))
     #expect(ready.admission(now: after(4), probing: false) == .probe)
@@ -196,12 +184,10 @@ struct BreakerTests {
     #expect(ready.since == stopped.since)
   }
 
-  @Test(
-    "A rest outlasts a reload, unless the destination changed",
-    arguments: [
-      Breaker(), opened, paused,
-    ])
-  func probeNowWhileResting(stopped: Breaker) {
+  @Test(arguments: [
+    Breaker(), opened, paused,
+  ])
+  func `A rest outlasts a reload, unless the destination changed`(stopped: Breaker) {
     var resting = breaker((.coolDown(.status(429), for: .minutes(10)), at: 3), from: stopped)
     resting.probeNow(now: after(4))
     #expect(resting.admission(now: after(4), probing: false) == .none(until: after(600_003)))

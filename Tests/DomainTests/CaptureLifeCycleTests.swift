@@ -132,8 +132,7 @@ private func result(of event: CaptureEvent, on capture: Capture) -> String {
 
 @Suite("The life cycle of captures")
 struct CaptureLifeCycleTests {
-  @Test("The table names every event and every phase")
-  func complete() {
+  @Test func `The table names every event and every phase`() {
     #expect(rows.map(\.event).sorted() == events.map(name).sorted())
     #expect(rows.allSatisfy { $0.cells.count == 7 })
     #expect(Set(rows[0].cells.map { sample($0.column).phase }) == Set(Capture.Phase.allCases))
@@ -194,8 +193,7 @@ struct CaptureLifeCycleTests {
     #expect(Capture.longestPause * Int(rest) >= .days(6))
   }
 
-  @Test("A refusal that a lookup confirms ends the capture with the refusal's own answer")
-  func confirmed() throws {
+  @Test func `A refusal that a lookup confirms ends the capture with the refusal's own answer`() throws {
     var capture = sample("again")
     try capture.apply(.sent(.ended(outcome(.declined))), now: now)
     try capture.apply(.lookedUp(.unclear), now: now)
@@ -205,8 +203,7 @@ struct CaptureLifeCycleTests {
     #expect(capture.refusal == nil)
   }
 
-  @Test("A refusal is forgotten if the lookup finds the money captured")
-  func contradicted() throws {
+  @Test func `A refusal is forgotten if the lookup finds the money captured`() throws {
     var capture = sample("again")
     try capture.apply(.sent(.ended(outcome(.refused))), now: now)
     try capture.apply(.lookedUp(.ended(outcome(.captured))), now: now)
@@ -229,8 +226,7 @@ struct CaptureLifeCycleTests {
     #expect(capture.contradiction == nil)
   }
 
-  @Test("A call that always fails between lookups that find nothing is abandoned as well")
-  func alwaysFailing() throws {
+  @Test func `A call that always fails between lookups that find nothing is abandoned as well`() throws {
     var capture = Capture(orderedAt: now)
     var (time, calls) = (now, 0)
     while let dueAt = capture.dueAt, calls < 1000 {
@@ -247,8 +243,7 @@ struct CaptureLifeCycleTests {
     #expect(time.duration(since: now) >= .days(7))
   }
 
-  @Test("After a restart the first call is a lookup, and a refusal must be confirmed")
-  func restart() throws {
+  @Test func `After a restart the first call is a lookup, and a refusal must be confirmed`() throws {
     var capture = Capture(resuming: now, failures: 3, retryAt: later)
     #expect(capture.phase == .lookingUp)
     #expect(capture.dueAt == later)
@@ -262,15 +257,14 @@ struct CaptureLifeCycleTests {
     #expect(ended.contradiction == nil)
   }
 
-  @Test("Numbers of failures from the database cannot trap", arguments: [Int64.min, -1, .max])
-  func strangeFailures(failures: Int64) throws {
+  @Test(arguments: [Int64.min, -1, .max])
+  func `Numbers of failures from the database cannot trap`(failures: Int64) throws {
     var capture = Capture(resuming: now, failures: failures, retryAt: Timestamp(unixMilliseconds: .max))
     try capture.apply(.lookedUp(.unclear), now: Timestamp(unixMilliseconds: .max))
     #expect(capture.contradiction == nil)
   }
 
-  @Test("A capture whose call only a lookup gives begins with a lookup, without a doubt")
-  func needsLookup() throws {
+  @Test func `A capture whose call only a lookup gives begins with a lookup, without a doubt`() throws {
     var capture = Capture(orderedAt: now, needsLookup: true)
     try capture.apply(.lookedUp(.nothingCaptured), now: now)
     #expect(capture.phase == .sending)
@@ -287,8 +281,7 @@ struct CaptureLifeCycleTests {
     #expect(capture.phase == .confirming)
   }
 
-  @Test("A clock that ran ahead delays no call for longer than a pause")
-  func clockStep() {
+  @Test func `A clock that ran ahead delays no call for longer than a pause`() {
     var capture = Capture(resuming: now + .days(365), failures: 1, retryAt: now + .days(365))
     capture.bringBack(to: now)
     #expect(capture.dueAt == now + .seconds(2), "the pause after the first failure")

@@ -8,8 +8,7 @@ import Testing
 struct CaptureOrderTests {
   private let now = Timestamp(unixMilliseconds: 1_800_000_000_000)
 
-  @Test("All orders for a payment share a capture until it ends without effect")
-  func orders() {
+  @Test func `All orders for a payment share a capture until it ends without effect`() {
     #expect(StoredCapture.admit(nil) == .begin(isRepeat: false))
     #expect(StoredCapture.admit(StoredCapture(orderedAt: now)) == .join)
     for kind in CaptureOutcome.Kind.allCases {
@@ -21,8 +20,7 @@ struct CaptureOrderTests {
     }
   }
 
-  @Test("After a restart nothing is sent for a capture that the processor refused")
-  func givenUp() throws {
+  @Test func `After a restart nothing is sent for a capture that the processor refused`() throws {
     var capture = Capture(resuming: now, failures: 0, retryAt: now, isGivenUp: true)
     #expect(capture.contradiction == nil)
     #expect(capture.isGivenUp)

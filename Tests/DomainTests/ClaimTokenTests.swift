@@ -28,8 +28,7 @@ import Testing
     Receipt(id: "rcp_1", createdAt: now, state: state, reason: reason, waitUntil: now)
   }
 
-  @Test("A token has 130 random bits and is not derived from a time; its description hides it")
-  func token() throws {
+  @Test func `A token has 130 random bits and is not derived from a time; its description hides it`() throws {
     var random = SeededGenerator(seed: 1)
     let tokens = (0..<200).map { _ in ClaimToken(random: &random) }
     #expect(Set(tokens.map(\.text)).count == 200)
@@ -44,25 +43,21 @@ import Testing
     }
   }
 
-  @Test(
-    "What does not have the form of a token is none",
-    arguments: [
-      "", "clm_", "clm_0123456789ABCDEFGHJKMNPQR", "clm_0123456789ABCDEFGHJKMNPQRST",
-      "clm_0123456789ABCDEFGHJKMNPQRU", "clm_0123456789abcdefghjkmnpqrs", "ctx_0123456789ABCDEFGHJKMNPQRS",
-      " clm_0123456789ABCDEFGHJKMNPQRS",
-    ])
-  func malformed(text: String) { #expect(ClaimToken(text) == nil) }
+  @Test(arguments: [
+    "", "clm_", "clm_0123456789ABCDEFGHJKMNPQR", "clm_0123456789ABCDEFGHJKMNPQRST",
+    "clm_0123456789ABCDEFGHJKMNPQRU", "clm_0123456789abcdefghjkmnpqrs", "ctx_0123456789ABCDEFGHJKMNPQRS",
+    " clm_0123456789ABCDEFGHJKMNPQRS",
+  ])
+  func `What does not have the form of a token is none`(text: String) { #expect(ClaimToken(text) == nil) }
 
-  @Test("It is offered until it expires, and then claimed or revoked for good")
-  func states() {
+  @Test func `It is offered until it expires, and then claimed or revoked for good`() {
     #expect(Self.claim().state(at: Self.now) == .offered)
     #expect(Self.claim().state(at: Self.now + .days(6)) == .expired)
     #expect(Self.claim(endedAt: Self.now).state(at: Self.now) == .revoked)
     #expect(Self.claim(endedAt: Self.now, by: "u1").state(at: Self.now + .days(60)) == .claimed)
   }
 
-  @Test("Only a paid purchase whose receipt lacks nothing but a user can be claimed")
-  func claimable() {
+  @Test func `Only a paid purchase whose receipt lacks nothing but a user can be claimed`() {
     #expect(Self.purchase().canBeClaimed(Self.receipt()))
     #expect(Self.purchase().canBeClaimed(Self.receipt(.failed)))
     #expect(!Self.purchase().canBeClaimed(nil))
@@ -84,8 +79,7 @@ import Testing
     ClaimDecision.decide(claim, by: user, of: purchase, receipt(), now: moment)
   }
 
-  @Test("The first user who brings a token gets the purchase; the same user again changes nothing")
-  func decisions() {
+  @Test func `The first user who brings a token gets the purchase; the same user again changes nothing`() {
     #expect(Self.decide(Self.claim()) == .claim)
     let claimed = Self.purchase(user: "u1", .claim)
     #expect(Self.decide(Self.claim(endedAt: Self.now, by: "u1"), claimed) == .repeat)
@@ -95,8 +89,7 @@ import Testing
     #expect(Self.decide(Self.claim(endedAt: Self.now), by: "u2", claimed) == .gone)
   }
 
-  @Test("A token that expired, or whose purchase got a user from an event, gives nothing")
-  func gone() {
+  @Test func `A token that expired, or whose purchase got a user from an event, gives nothing`() {
     #expect(Self.decide(Self.claim(), at: Self.now + .days(6)) == .gone)
     #expect(Self.decide(Self.claim(), Self.purchase(user: "u2", .reference)) == .gone)
     #expect(Self.decide(Self.claim(), Self.purchase([.paid, .ended])) == .gone)

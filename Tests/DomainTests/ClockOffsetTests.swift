@@ -4,8 +4,7 @@ import Domain
 import Testing
 
 @Suite struct ClockOffsetTests {
-  @Test("One wrong clock among five does not matter; four answers say nothing")
-  func median() {
+  @Test func `One wrong clock among five does not matter; four answers say nothing`() {
     #expect(ClockOffset.median([]) == nil)
     #expect(ClockOffset.median([.seconds(60), .seconds(60), .seconds(60), .seconds(60)]) == nil)
     let right: [Duration] = [.zero, .milliseconds(400), .milliseconds(-300), .seconds(1)]

@@ -14,8 +14,7 @@ import Testing
     return ContextID.make(now: moment, random: &random)
   }
 
-  @Test("An id contains its time")
-  func time() {
+  @Test func `An id contains its time`() {
     for milliseconds in [0, 1, 1_790_000_000_123, (1 << 48) - 1] as [Int64] {
       let moment = Timestamp(unixMilliseconds: milliseconds)
       #expect(Self.id(at: moment).time == moment)
@@ -29,8 +28,7 @@ import Testing
     }
   }
 
-  @Test("It is accepted for seven days, and up to an hour ahead of the relay's clock")
-  func bounds() {
+  @Test func `It is accepted for seven days, and up to an hour ahead of the relay's clock`() {
     let millisecond = Duration.milliseconds(1)
     let offsets: [(Duration, Bool)] = [
       (.days(-7), true), (.days(-7) - millisecond, false), (.zero, true), (.hours(1), true),
@@ -43,8 +41,7 @@ import Testing
     #expect(!Self.month.allows("ctx_of_nobody", now: Self.now))
   }
 
-  @Test("Where contexts are kept for hours, ids are accepted for less, or not at all")
-  func shortRetention() {
+  @Test func `Where contexts are kept for hours, ids are accepted for less, or not at all`() {
     let days = ContextIDRule(retention: .days(2))
     #expect(days.ageMax == .days(2) - .hours(1))
     #expect(days.allows(Self.id(at: Self.now - .days(1)), now: Self.now))
@@ -52,8 +49,7 @@ import Testing
     #expect(!ContextIDRule(retention: .minutes(30)).allows(Self.id(at: Self.now), now: Self.now))
   }
 
-  @Test("An id whose context was deleted is never accepted again")
-  func neverTwice() {
+  @Test func `An id whose context was deleted is never accepted again`() {
     var random = SeededGenerator(seed: 2)
     for _ in 0..<10_000 {
       let rule = ContextIDRule(retention: .minutes(Int64.random(in: 1...60 * 24 * 20, using: &random)))
@@ -66,8 +62,7 @@ import Testing
     }
   }
 
-  @Test("A purchase awaits a context as long as it can be posted")
-  func end() {
+  @Test func `A purchase awaits a context as long as it can be posted`() {
     let id = Self.id(at: Self.now)
     #expect(ContextIDRule.end(of: id, now: Self.now) == Self.now + .days(7))
     #expect(ContextIDRule.end(of: id, now: Self.now + .days(7)) == nil)

@@ -25,22 +25,21 @@ private func decide(
 
 @Suite("The decision after an attempt")
 struct DeliveryDecisionTests {
-  @Test("A 2xx delivers and a refusal fails, with any remaining budget", arguments: [0, 8 * day])
-  func ends(offset: Int64) {
+  @Test(arguments: [0, 8 * day])
+  func `A 2xx delivers and a refusal fails, with any remaining budget`(offset: Int64) {
     #expect(decide(.delivered(importID: "imp"), at: offset) == .delivered(importID: "imp"))
     #expect(decide(.delivered(importID: nil), at: offset) == .delivered(importID: nil))
     #expect(decide(.refused(.status(422)), at: offset) == .failed(.status(422)))
   }
 
-  @Test("A wrong configuration gives no receipt up and spends no budget", arguments: [0, 8 * day, 900 * day])
-  func misconfigured(offset: Int64) {
+  @Test(arguments: [0, 8 * day, 900 * day])
+  func `A wrong configuration gives no receipt up and spends no budget`(offset: Int64) {
     let again = Delivery.Decision.retry(at: after(offset + 30_000), spent: false)
     #expect(decide(.misconfigured(.status(403)), attempts: 99, at: offset) == again)
     #expect(decide(.misconfigured(.status(403)), probe: true, at: offset) == again)
   }
 
-  @Test("A transient failure is retried by the schedule, whose last pause repeats")
-  func schedule() {
+  @Test func `A transient failure is retried by the schedule, whose last pause repeats`() {
     let pauses: [Int64] = [
       2000, 10_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 14_400_000, 28_800_000,
       43_200_000,
@@ -54,8 +53,7 @@ struct DeliveryDecisionTests {
     #expect(far == .retry(at: after(43_200_000), spent: true))
   }
 
-  @Test("Retry-After counts if it is later than the schedule, up to a day")
-  func retryAfter() {
+  @Test func `Retry-After counts if it is later than the schedule, up to a day`() {
     let rows: [(Int64, Int64)] = [
       (0, 2000), (1999, 2000), (2001, 2001), (day, day), (day + 1, day), (.max, day), (-5, 2000),
     ]
@@ -67,8 +65,7 @@ struct DeliveryDecisionTests {
     }
   }
 
-  @Test("A probe of a destination that is down spends nothing")
-  func probe() {
+  @Test func `A probe of a destination that is down spends nothing`() {
     let failed = Verdict.retry(.status(500), retryAfter: nil)
     #expect(decide(failed, probe: true) == .retry(at: after(2000), spent: false))
     #expect(
@@ -76,8 +73,7 @@ struct DeliveryDecisionTests {
         == .retry(at: after(2000), spent: false))
   }
 
-  @Test("When the retry time is used up, the next failure is the last")
-  func givesUp() {
+  @Test func `When the retry time is used up, the next failure is the last`() {
     for verdict in [
       Verdict.retry(.status(500), retryAfter: nil), .coolDown(.status(429), for: .milliseconds(1)),
     ] {
@@ -89,8 +85,7 @@ struct DeliveryDecisionTests {
     }
   }
 
-  @Test("Time under a wrong configuration does not count")
-  func paused() {
+  @Test func `Time under a wrong configuration does not count`() {
     let failed = Verdict.retry(.status(500), retryAfter: nil)
     let at = 7 * day + 5 * hour
     #expect(decide(failed, paused: 5 * hour, at: at) == .failed(.gaveUp))
@@ -98,8 +93,7 @@ struct DeliveryDecisionTests {
     #expect(decide(failed, paused: -900 * day, at: hour) == .retry(at: after(hour + 2000), spent: true))
   }
 
-  @Test("A budget ends exactly at its time, and a clock that was set back does not use it up")
-  func budget() {
+  @Test func `A budget ends exactly at its time, and a clock that was set back does not use it up`() {
     let retry = RetryPolicy()
     func isUsedUp(_ offset: Int64, paused: Int64 = 0) -> Bool {
       RetryBudget(spentAttempts: 0, startedAt: start, pausedTime: .milliseconds(paused))
@@ -113,8 +107,8 @@ struct DeliveryDecisionTests {
     #expect(!isUsedUp(0))
   }
 
-  @Test("Jitter stays within its share either way, and uses all of it", arguments: [0.2, 0.5, 1.0])
-  func jitter(share: Double) {
+  @Test(arguments: [0.2, 0.5, 1.0])
+  func `Jitter stays within its share either way, and uses all of it`(share: Double) {
     var random = SeededGenerator(seed: 42)
     let retry = RetryPolicy(schedule: [.seconds(10)], jitter: share)
     let bounds = Int64(10_000 * (1 - share))...Int64(10_000 * (1 + share))
@@ -129,8 +123,7 @@ struct DeliveryDecisionTests {
     #expect(abs(mean - 10_000) < spread / 50)
   }
 
-  @Test("Extreme settings of the schedule do not trap")
-  func oddSettings() {
+  @Test func `Extreme settings of the schedule do not trap`() {
     var random = SeededGenerator(seed: 1)
     func pause(_ schedule: [Duration], jitter: Double = 0, attempts: Int64 = 0) -> Duration {
       let retry = RetryPolicy(schedule: schedule, jitter: jitter)
@@ -144,8 +137,7 @@ struct DeliveryDecisionTests {
     #expect(pause([Duration(attoseconds: .max)], jitter: 0.2) > .zero)
   }
 
-  @Test("Pauses of receipts that failed together differ")
-  func spread() {
+  @Test func `Pauses of receipts that failed together differ`() {
     var random = SeededGenerator(seed: 3)
     let pauses = (0..<100).map { _ in Delivery.pause(afterAttempts: 5, policy: RetryPolicy(), random: &random)
     }

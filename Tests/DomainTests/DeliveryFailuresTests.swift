@@ -39,8 +39,7 @@ struct DeliveryFailuresTests {
     #expect(failures.alone.isEmpty)
   }
 
-  @Test("A receipt that gets a 403 alone is retried by its own schedule")
-  func forbiddenAlone() {
+  @Test func `A receipt that gets a 403 alone is retried by its own schedule`() {
     var failures = DeliveryFailures()
     #expect(failures.own(forbidden, of: 1) == forbidden)
     failures.note(forbidden, 1, .closed, .paused)
@@ -51,8 +50,7 @@ struct DeliveryFailuresTests {
     #expect(failures.own(forbidden, of: 1) == forbidden)
   }
 
-  @Test("What failed with an earlier configuration does not fail alone when another receipt passes")
-  func earlierConfiguration() {
+  @Test func `What failed with an earlier configuration does not fail alone when another receipt passes`() {
     var failures = DeliveryFailures()
     failures.note(broken, 1)
     failures.note(delivered, 2)
@@ -87,8 +85,7 @@ struct DeliveryFailuresTests {
     #expect(failures.another(of: [(8, "a")]) == nil, "it was tried in this round")
   }
 
-  @Test("A destination that gets no request, or asks for a rest, is asked for no other receipt")
-  func unreached() {
+  @Test func `A destination that gets no request, or asks for a rest, is asked for no other receipt`() {
     var failures = DeliveryFailures()
     failures.note(broken, 1, wasAnswered: false, .closed, .open)
     #expect(failures.othersLeft == 0)

@@ -7,15 +7,14 @@ import Testing
 struct DurationUnitsTests {
   private static let ends = [Duration(attoseconds: .max), Duration(attoseconds: .min)]
 
-  @Test("Minutes, hours and days are what they say")
-  func units() {
+  @Test func `Minutes, hours and days are what they say`() {
     #expect(Duration.minutes(2) == .seconds(120))
     #expect(Duration.hours(-3) == .seconds(-10_800))
     #expect(Duration.days(400) == .seconds(34_560_000))
   }
 
-  @Test("Any number of minutes, hours or days gives a duration", arguments: [Int64.min, .max])
-  func counts(count: Int64) {
+  @Test(arguments: [Int64.min, .max])
+  func `Any number of minutes, hours or days gives a duration`(count: Int64) {
     let end = Duration.seconds(count)
     #expect(Duration.minutes(count) == end)
     #expect(Duration.hours(count) == end)
@@ -24,8 +23,7 @@ struct DurationUnitsTests {
     #expect((1...10).reduce(Duration.zero) { sum, _ in sum + end } == end * 10)
   }
 
-  @Test("Whole milliseconds and nanoseconds are rounded towards zero")
-  func rounding() {
+  @Test func `Whole milliseconds and nanoseconds are rounded towards zero`() {
     #expect(Duration.nanoseconds(1_999_999).milliseconds == 1)
     #expect(Duration.nanoseconds(-1_999_999).milliseconds == -1)
     #expect(Duration(attoseconds: 1_999_999_999).nanoseconds == 1)
@@ -35,8 +33,8 @@ struct DurationUnitsTests {
     #expect(Duration.nanoseconds(Int64.max).nanoseconds == .max)
   }
 
-  @Test("A duration beyond the range gives the end of the range", arguments: ends)
-  func saturation(duration: Duration) {
+  @Test(arguments: ends)
+  func `A duration beyond the range gives the end of the range`(duration: Duration) {
     let end: Int64 = duration > .zero ? .max : .min
     #expect(duration.milliseconds == end)
     #expect(duration.nanoseconds == end)
@@ -45,8 +43,7 @@ struct DurationUnitsTests {
     #expect(abs(duration.secondsRoundedUp) >= .max / 1000)
   }
 
-  @Test("Seconds of a wait are rounded up")
-  func seconds() {
+  @Test func `Seconds of a wait are rounded up`() {
     let rows: [(Int64, Int64)] = [(0, 0), (1, 1), (999, 1), (1000, 1), (1001, 2), (-1, 0), (-1500, -1)]
     for (milliseconds, seconds) in rows {
       #expect(Duration.milliseconds(milliseconds).secondsRoundedUp == seconds, "\(milliseconds) ms")

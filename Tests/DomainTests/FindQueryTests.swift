@@ -9,16 +9,14 @@ struct FindQueryTests {
     try #require(FindQuery(text, folders: Self.folders))
   }
 
-  @Test("Spaces around a text are left out, and what cannot be an id is refused")
-  func plainText() throws {
+  @Test func `Spaces around a text are left out, and what cannot be an id is refused`() throws {
     #expect(try query(" \tcus_1\n").ids == ["cus_1"])
     for text in ["", "  ", "a\u{0}b", "a\nb", String(repeating: "a", count: 256)] {
       #expect(FindQuery(text, folders: []) == nil, "\(text)")
     }
   }
 
-  @Test("The relay's ids are found in small letters and without their prefix")
-  func generatedIDs() throws {
+  @Test func `The relay's ids are found in small letters and without their prefix`() throws {
     let id = "01M8CK8MXV00000003RQSS0E0J"
     #expect(try query("rcp_\(id.lowercased())").ids.contains("rcp_\(id)"))
     #expect(try query("CTX_\(id)").ids.contains("ctx_\(id)"))
@@ -27,8 +25,7 @@ struct FindQueryTests {
     #expect(try query("sub_\(id)").ids == ["sub_\(id)"])
   }
 
-  @Test("A URL is searched for as its path and its last part, a portal's id as a path")
-  func paths() throws {
+  @Test func `A URL is searched for as its path and its last part, a portal's id as a path`() throws {
     let url = "https://dashboard.stripe.com/test/payments/pi_3MtwBwLkdIwHu7ix?tab=logs#top"
     #expect(try query(url).ids == [url, "/test/payments/pi_3MtwBwLkdIwHu7ix", "pi_3MtwBwLkdIwHu7ix"])
     let order = "09ccd29a-7c4f-4752-9396-12100cbfecce"
@@ -49,8 +46,7 @@ struct FindQueryTests {
     #expect(try query(text).beginnings.contains(text) == isLongEnough)
   }
 
-  @Test("The end of a receipt's id has the row of its purchase")
-  func receiptRow() throws {
+  @Test func `The end of a receipt's id has the row of its purchase`() throws {
     #expect(try query("0000000233RQSS0E").receiptRow == 2)
     #expect(try query("mxv0000000233rqss0e").receiptRow == 2)
     for text in ["233RQSS0E", "rcp_0000000233RQSS0E", "0000000233RQSS0L", "sub_000000023RQSS0E"] {
@@ -58,8 +54,7 @@ struct FindQueryTests {
     }
   }
 
-  @Test("An address is personal data")
-  func address() throws {
+  @Test func `An address is personal data`() throws {
     #expect(try query("ann@example.com").isAddress)
     #expect(try query("ann@example.com").ids == ["ann@example.com"])
     #expect(try !query("sub_1").isAddress)

@@ -21,15 +21,13 @@ struct IncompleteSubscriptionTests {
       purchase, policy: policy, processor: .stripe(), now: start.advanced(by: .milliseconds(milliseconds)))
   }
 
-  @Test("It waits for its payment, and fails without one")
-  func waits() {
+  @Test func `It waits for its payment, and fails without one`() {
     let purchase = purchase(.firstPaymentDue)
     #expect(resolve(purchase) == .waiting(.payment, until: start.advanced(by: .seconds(1))))
     #expect(resolve(purchase, after: 1000) == .failed(.payment))
   }
 
-  @Test("It is bought once it is active, and cancelled once its time to be paid is over")
-  func ends() {
+  @Test func `It is bought once it is active, and cancelled once its time to be paid is over`() {
     let content = ReceiptContent(
       userID: "u1", key: PurchaseKey(type: .subscription, id: "sub_1"), priceID: "price_1", context: nil,
       boughtAt: start)
@@ -41,8 +39,7 @@ struct IncompleteSubscriptionTests {
         == .ready(content, priceMismatch: false), "the money came after all")
   }
 
-  @Test("Without a user it makes no receipt: subscriptions are also made outside of any app")
-  func unknownUser() {
+  @Test func `Without a user it makes no receipt: subscriptions are also made outside of any app`() {
     #expect(resolve(purchase(.firstPaymentDue, user: nil)) == .none)
     #expect(resolve(purchase(.failed)) == .none)
   }

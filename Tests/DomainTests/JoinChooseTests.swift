@@ -29,25 +29,21 @@ private func choose(
 
 @Suite("The choice of a context")
 struct JoinChooseTests {
-  @Test("Without a context in the window there is none")
-  func nothing() {
+  @Test func `Without a context in the window there is none`() {
     #expect(choose([]) == nil)
     #expect(choose([candidate("early", -24 * hour - 1)]) == nil)
   }
 
-  @Test(
-    "The window includes its edges",
-    arguments: [
-      (-24 * hour - 1, false), (-24 * hour, true), (-1, true), (0, true), (1, true), (2 * minute, true),
-      (2 * minute + 1, false),
-    ])
-  func edges(offset: Int64, isIn: Bool) {
+  @Test(arguments: [
+    (-24 * hour - 1, false), (-24 * hour, true), (-1, true), (0, true), (1, true), (2 * minute, true),
+    (2 * minute + 1, false),
+  ])
+  func `The window includes its edges`(offset: Int64, isIn: Bool) {
     // Ten days later only the window around the event counts.
     #expect((choose([candidate("it", offset)], hourLater: 240) != nil) == isIn)
   }
 
-  @Test("Of several, the newest is taken")
-  func newest() {
+  @Test func `Of several, the newest is taken`() {
     #expect(
       choose([candidate("old", -3 * hour), candidate("new", -hour), candidate("older", -5 * hour)]) == "new")
   }
@@ -63,8 +59,7 @@ struct JoinChooseTests {
     #expect(choose([foreign], processor: .stripe()) == nil, "at Stripe every price may be compared")
   }
 
-  @Test("A context with the purchase's price precedes a newer one without it")
-  func price() {
+  @Test func `A context with the purchase's price precedes a newer one without it`() {
     let fitting = candidate("fitting", -20 * hour, price: "price_P")
     let other = candidate("other", -1, price: "price_Q")
     let silent = candidate("silent", -1)
@@ -74,19 +69,16 @@ struct JoinChooseTests {
       choose([other, fitting], prices: ["price_X", "price_Q"]) == "other", "any of several prices fits")
   }
 
-  @Test("Of several with the price, the newest is taken")
-  func newestWithPrice() {
+  @Test func `Of several with the price, the newest is taken`() {
     let candidates = [-9, -2, -7].map { candidate("at\($0)", $0 * hour, price: "price_P") }
     #expect(choose(candidates + [candidate("no", -1)]) == "at-2")
   }
 
-  @Test("An event that arrives days late still finds the context of its time")
-  func delayed() {
+  @Test func `An event that arrives days late still finds the context of its time`() {
     #expect(choose([candidate("then", -hour)], hourLater: 72) == "then")
   }
 
-  @Test("Of two contexts that fit equally, the one near a late event precedes a newer one")
-  func aroundFirst() {
+  @Test func `Of two contexts that fit equally, the one near a late event precedes a newer one`() {
     let then = candidate("then", -hour)
     let today = candidate("today", 71 * hour)
     #expect(choose([then, today], hourLater: 72) == "then")
@@ -95,8 +87,7 @@ struct JoinChooseTests {
     #expect(choose([then, named], hourLater: 72) == "named")
   }
 
-  @Test("A sender's clock that runs ahead does not hide the context")
-  func clockAhead() {
+  @Test func `A sender's clock that runs ahead does not hide the context`() {
     let purchase = Purchase(
       key: PurchaseKey(type: .subscription, id: "sub_1"),
       happenedAt: happened.advanced(by: .milliseconds(90 * hour)),
@@ -108,8 +99,8 @@ struct JoinChooseTests {
     #expect(start == happened.advanced(by: .milliseconds(-24 * hour)))
   }
 
-  @Test("Extreme times do not trap", arguments: [Int64.min, -1, 0, Int64.max])
-  func saturation(milliseconds: Int64) {
+  @Test(arguments: [Int64.min, -1, 0, Int64.max])
+  func `Extreme times do not trap`(milliseconds: Int64) {
     let moment = Timestamp(unixMilliseconds: milliseconds)
     let purchase = Purchase(
       key: PurchaseKey(type: .subscription, id: "sub_1"), happenedAt: moment, createdAt: happened)
@@ -122,8 +113,7 @@ struct JoinChooseTests {
     }
   }
 
-  @Test("Two contexts of the same moment are ordered by id, in any input order")
-  func ties() {
+  @Test func `Two contexts of the same moment are ordered by id, in any input order`() {
     let pair = [candidate("a", -1), candidate("b", -1)]
     #expect(choose(pair) == "b")
     #expect(choose(pair.reversed()) == "b")

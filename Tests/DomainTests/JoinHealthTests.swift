@@ -86,8 +86,7 @@ struct JoinHealthTests {
     #expect(found == cause)
   }
 
-  @Test("Ids are similar if they differ only in case and separators")
-  func similar() {
+  @Test func `Ids are similar if they differ only in case and separators`() {
     for other: UserID in ["jdo-1", "JDO_1", " jdo1 ", "Jdo.1"] {
       #expect(NearMiss.areSimilar("JDO-1", other))
     }

@@ -192,8 +192,7 @@ struct JoinResolveTests {
     }
   }
 
-  @Test("Waits for user, price and context count from the purchase, not from its first event")
-  func boughtLater() {
+  @Test func `Waits for user, price and context count from the purchase, not from its first event`() {
     var late = purchase()
     late.boughtAt = after(3 * day)
     let waiting = Join.Resolution.waiting(.context, until: after(3 * day + 2 * minute))
@@ -203,16 +202,14 @@ struct JoinResolveTests {
     #expect(Join.resolve(late, policy: deliver, processor: .stripe(), now: after(3 * day)) == lacking)
   }
 
-  @Test("A purchase that becomes bought now waits from now")
-  func boughtNow() {
+  @Test func `A purchase that becomes bought now waits from now`() {
     var fresh = purchase()
     fresh.boughtAt = nil
     let waiting = Join.Resolution.waiting(.context, until: after(9 * day + 2 * minute))
     #expect(Join.resolve(fresh, policy: deliver, processor: .stripe(), now: after(9 * day)) == waiting)
   }
 
-  @Test("Deadlines beyond the end of time wait and do not trap")
-  func saturation() {
+  @Test func `Deadlines beyond the end of time wait and do not trap`() {
     let endless = JoinPolicy(
       window: .longest, waitForContext: .longest, waitForUser: .longest,
       waitForProcessorPrice: .longest, waitForPrice: .longest,
@@ -228,8 +225,7 @@ struct JoinResolveTests {
       Join.resolve(purchase(.promised), policy: endless, processor: .stripe(), now: end) == .failed(.payment))
   }
 
-  @Test("A checkout waits for its price only if the processor can be asked for it")
-  func unasked() {
+  @Test func `A checkout waits for its price only if the processor can be asked for it`() {
     let (policy, checkout) = (
       JoinPolicy(), purchase(type: .checkoutSession, prices: [], context: blob("price_P"))
     )
@@ -241,8 +237,7 @@ struct JoinResolveTests {
         == .waiting(.price, until: heard + policy.settle))
   }
 
-  @Test("A purchase without its checkout waits longer for it if the processor can be asked for it")
-  func unaskedCheckout() {
+  @Test func `A purchase without its checkout waits longer for it if the processor can be asked for it`() {
     let (policy, sister) = (JoinPolicy(), purchase(.began, context: blob("price_P")))
     #expect(
       Join.resolve(sister, policy: policy, processor: .stripe(), now: heard)
@@ -255,8 +250,7 @@ struct JoinResolveTests {
         == .waiting(.checkout, until: heard + policy.settle * Join.lookupFactor))
   }
 
-  @Test("A wait of zero decides at once")
-  func noWaits() {
+  @Test func `A wait of zero decides at once`() {
     let impatient = JoinPolicy(
       settle: .zero, waitForContext: .zero, waitForUser: .zero,
       waitForProcessorPrice: .zero,
@@ -277,8 +271,7 @@ struct JoinResolveTests {
         == ready("gold", context: "blob"))
   }
 
-  @Test("A receipt that an operator sends needs only a user and a price")
-  func content() throws {
+  @Test func `A receipt that an operator sends needs only a user and a price`() throws {
     let named = ProcessorRules()
     #expect(throws: Join.Lack(reason: .user)) { try Join.content(of: purchase(user: nil), named).get() }
     #expect(throws: Join.Lack(reason: .price)) { try Join.content(of: purchase(prices: []), named).get() }
@@ -293,8 +286,7 @@ struct JoinResolveTests {
     #expect(try Join.content(of: purchase(prices: []), unnamed).get().content.priceID == nil)
   }
 
-  @Test("A purchase of a processor without prices waits for none")
-  func withoutPrices() {
+  @Test func `A purchase of a processor without prices waits for none`() {
     let resolution = Join.resolve(
       purchase(prices: [], context: blob(nil)), policy: deliver,
       processor: ProcessorRules(namesPrices: false), now: heard)

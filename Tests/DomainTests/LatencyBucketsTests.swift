@@ -20,8 +20,8 @@ import Testing
     }
   }
 
-  @Test("A quantile differs from the exact one by 5 % at most", arguments: 1...40)
-  func quantiles(seed: UInt64) throws {
+  @Test(arguments: 1...40)
+  func `A quantile differs from the exact one by 5 % at most`(seed: UInt64) throws {
     let times = Self.times(seed: seed)
     var counts = LatencyCounts()
     for time in times { counts.add(1, toBucket: LatencyBuckets.bucket(of: .milliseconds(time))) }
@@ -36,8 +36,8 @@ import Testing
     }
   }
 
-  @Test("Parts that are added have the quantiles of all times", arguments: 1...8)
-  func parts(seed: UInt64) {
+  @Test(arguments: 1...8)
+  func `Parts that are added have the quantiles of all times`(seed: UInt64) {
     let times = Self.times(seed: seed)
     var (whole, even, odd) = (LatencyCounts(), LatencyCounts(), LatencyCounts())
     for (index, time) in times.enumerated() {
@@ -48,8 +48,7 @@ import Testing
     #expect(even + odd == whole)
   }
 
-  @Test("Times that are out of the ordinary have a bucket, too")
-  func extremes() {
+  @Test func `Times that are out of the ordinary have a bucket, too`() {
     let times: [Duration] = [.longest, .days(400), .days(60), .milliseconds(1), .zero, .milliseconds(-5)]
     let buckets = times.map(LatencyBuckets.bucket)
     #expect(buckets == buckets.sorted(by: >))

@@ -51,8 +51,8 @@ private struct Known: Equatable {
 
 @Suite("Facts about a purchase")
 struct PurchaseTests {
-  @Test("Random reports give the same purchase in every order, also when repeated (R2)", arguments: 1...60)
-  func union(seed: UInt64) throws {
+  @Test(arguments: 1...60)
+  func `Random reports give the same purchase in every order, also when repeated (R2)`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let reports = (0..<5).map { index in
       report(
@@ -71,8 +71,8 @@ struct PurchaseTests {
     }
   }
 
-  @Test("Two merged rows of one purchase equal one row with all reports (R2)", arguments: 1...40)
-  func merge(seed: UInt64) throws {
+  @Test(arguments: 1...40)
+  func `Two merged rows of one purchase equal one row with all reports (R2)`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let reports = (0..<4).map { index in
       report(
@@ -93,8 +93,7 @@ struct PurchaseTests {
     }
   }
 
-  @Test("A more certain source replaces the user, an equally certain or lesser one does not")
-  func userRank() {
+  @Test func `A more certain source replaces the user, an equally certain or lesser one does not`() {
     let sources: [Purchase.UserSource] = [
       .byOperator, .claim, .context, .ownKey, .ownKeyOfInvoice, .reference, .metadata, .metadataOfInvoice,
       .customerMetadata, .customerMetadataOfLaterKey, .customer,
@@ -125,8 +124,7 @@ struct PurchaseTests {
     }
   }
 
-  @Test("The checkout's reference precedes the metadata, unless it cannot be a user")
-  func userOfReport() throws {
+  @Test func `The checkout's reference precedes the metadata, unless it cannot be a user`() throws {
     var random = SeededGenerator(seed: 1)
     let contextID = ContextID.make(now: start, random: &random)
     let rows: [(String?, String?)] = [
@@ -139,8 +137,7 @@ struct PurchaseTests {
     }
   }
 
-  @Test("An identifier of a context is a name for it in the metadata first, then as the reference")
-  func namedContext() {
+  @Test func `An identifier of a context is a name for it in the metadata first, then as the reference`() {
     var random = SeededGenerator(seed: 2)
     let one = ContextID.make(now: start, random: &random)
     let two = ContextID.make(now: start, random: &random)
@@ -155,8 +152,7 @@ struct PurchaseTests {
     #expect(said.reference(.counts)?.id == "jdo-1")
   }
 
-  @Test("A context's id is not a user, neither as reference nor in the metadata")
-  func contextIDIsNoUser() {
+  @Test func `A context's id is not a user, neither as reference nor in the metadata`() {
     let id = "ctx_01MC8E1R00ABCDEFGHJKMNPQRS"
     #expect(report(reference: id).reference(.counts) == nil)
     #expect(report(metadataUser: id).metadataUser == nil)
@@ -164,8 +160,7 @@ struct PurchaseTests {
     #expect(purchase([report(reference: id, metadataUser: "jdo-1")])?.userID == "jdo-1")
   }
 
-  @Test("The checkout's own prices replace a related event's, and never the reverse")
-  func prices() throws {
+  @Test func `The checkout's own prices replace a related event's, and never the reverse`() throws {
     let sister = report(prices: ["price_S"])
     let checkout = report(session: "cs_1", prices: ["price_C", "price_D"])
     let silent = report(session: "cs_1")
@@ -175,8 +170,7 @@ struct PurchaseTests {
     #expect(try #require(purchase([sister, silent])).prices == ["price_S"])
   }
 
-  @Test("A price that a lookup found yields to any event's, in any order")
-  func lookedUp() throws {
+  @Test func `A price that a lookup found yields to any event's, in any order`() throws {
     var found = report(session: "cs_1", prices: ["price_L"])
     found.pricesFillIn = true
     let sister = report(prices: ["price_S"])
@@ -204,16 +198,14 @@ struct PurchaseTests {
     }
   }
 
-  @Test("The purchase has the time of the earliest report, in any order")
-  func earliest() throws {
+  @Test func `The purchase has the time of the earliest report, in any order`() throws {
     let order = [report(at: 7), report(at: 3), report(at: 5)]
     for order in permutations(order) {
       #expect(try #require(purchase(order)).happenedAt == start.advanced(by: .milliseconds(3)))
     }
   }
 
-  @Test("A checkout takes the subscription's key when an event names both")
-  func takesKey() {
+  @Test func `A checkout takes the subscription's key when an event names both`() {
     var known = Purchase(report([.paid, .objectExpected], key: session, session: "cs_1"), now: start)
     #expect(known.awaitsObject)
     known.absorb(report(key: subscription, session: "cs_other"))
@@ -227,8 +219,7 @@ struct PurchaseTests {
     #expect(known.key == subscription, "and keeps it")
   }
 
-  @Test("A purchase is bought when its money came, by every set of observations")
-  func bought() {
+  @Test func `A purchase is bought when its money came, by every set of observations`() {
     for bits in Int64(0)..<128 {
       let seen = Observations(rawValue: bits)
       for user: UserID? in ["u", nil] {
@@ -247,8 +238,7 @@ struct PurchaseTests {
     }
   }
 
-  @Test("A payment that started at the relay awaits its outcome until it is paid, closed or reversed")
-  func started() {
+  @Test func `A payment that started at the relay awaits its outcome until it is paid, closed or reversed`() {
     for bits in Int64(0)..<(1 << 13) {
       let seen = Observations(rawValue: bits)
       let known = Purchase(
@@ -267,8 +257,7 @@ struct PurchaseTests {
     }
   }
 
-  @Test("The facts of a payment are filled in, and a captured payment stays captured")
-  func facts() {
+  @Test func `The facts of a payment are filled in, and a captured payment stays captured`() {
     var known = Purchase(
       PurchaseReport(
         key: subscription, startedBy: "u", payment: PaymentFacts(amount: "1.00", isCaptured: true),
@@ -290,8 +279,7 @@ struct PurchaseTests {
     #expect(known.payment?.amount == "2.00")
   }
 
-  @Test("The data of a receipt does not change, and missing data is filled in")
-  func keepContent() {
+  @Test func `The data of a receipt does not change, and missing data is filled in`() {
     let fixed = Purchase(
       key: subscription, userID: "u", userSource: .customer, prices: ["price_P"], happenedAt: start,
       createdAt: start)

@@ -39,8 +39,7 @@ struct PurchaseUserTests {
     }
   }
 
-  @Test("What may not be a user, and an inferred user, are no conflict; an operator ends one")
-  func conflict() {
+  @Test func `What may not be a user, and an inferred user, are no conflict; an operator ends one`() {
     #expect(!purchase([named("ben", .ownKey), named("4711", .reference, .unknown)]).userConflict)
     #expect(!purchase([named("ben", .ownKey), named("null", .metadata, .refused)]).userConflict)
     let replaced = purchase([named("anna", .customer), named("ben", .metadata)])
@@ -51,8 +50,7 @@ struct PurchaseUserTests {
     #expect(!decided.userConflict)
   }
 
-  @Test("A name that comes after the content was fixed is kept beside it")
-  func fixed() {
+  @Test func `A name that comes after the content was fixed is kept beside it`() {
     let fixed = purchase([named("anon", .metadata)])
     var later = fixed
     later.learn(named("jdo-1", .ownKey))
@@ -62,8 +60,7 @@ struct PurchaseUserTests {
     #expect(later.userConflict)
   }
 
-  @Test("Whitespace at the ends is no part of a user's id, and a text like a context's id is refused")
-  func texts() {
+  @Test func `Whitespace at the ends is no part of a user's id, and a text like a context's id is refused`() {
     #expect(NamedUser(" \tjdo 1\r\n", from: .metadata)?.id == "jdo 1")
     #expect(NamedUser(" \n", from: .metadata) == nil)
     for text in [id, "ctx_123", " CTX_1", "Ctx_"] {
@@ -72,8 +69,7 @@ struct PurchaseUserTests {
     #expect(NamedUser("ctx-123", from: .ownKey)?.standing == .counts)
   }
 
-  @Test("A spoilt id of a context is repaired as Crockford's base32 allows, and nothing else is")
-  func repair() {
+  @Test func `A spoilt id of a context is repaired as Crockford's base32 allows, and nothing else is`() {
     for text in [
       id, id.lowercased(), " \(id)\n", "CTX_" + id.dropFirst(4), "ctx_OIMC8E1R00ABCDEFGHJKMNPQRS",
       "ctx_olmc8e1roOABCDEFGHJKMNPQRS",
@@ -83,8 +79,7 @@ struct PurchaseUserTests {
     }
   }
 
-  @Test("A reference counts as the configuration says, and a user is looked for only if that matters")
-  func policy() {
+  @Test func `A reference counts as the configuration says, and a user is looked for only if that matters`() {
     for isKnown in [false, true] {
       #expect(ReferencePolicy.knownUser.standing { isKnown } == (isKnown ? .counts : .unknown))
       #expect(ReferencePolicy.user.standing { isKnown } == .counts)
@@ -92,8 +87,7 @@ struct PurchaseUserTests {
     }
   }
 
-  @Test("The only user of a customer is inferred where that is allowed, and two are nobody's")
-  func inferred() {
+  @Test func `The only user of a customer is inferred where that is allowed, and two are nobody's`() {
     let one = IdentityFacts(customerUsers: ["anna"])
     let two = IdentityFacts(customerUsers: ["anna", "ben"])
     var fresh = purchase()
@@ -120,8 +114,7 @@ struct PurchaseUserTests {
     #expect(known.otherNames.isEmpty)
   }
 
-  @Test("A reference that becomes a user counts, and the customer's metadata are a source")
-  func completed() {
+  @Test func `A reference that becomes a user counts, and the customer's metadata are a source`() {
     var waiting = purchase([named("jdo-1", .reference, .unknown)])
     waiting.completeUser(IdentityFacts(customerNames: [named("u20", .customerMetadata)]), mayInfer: false)
     #expect(waiting.userID == "u20")
@@ -131,8 +124,7 @@ struct PurchaseUserTests {
     #expect(waiting.otherNames == [named("u20", .customerMetadata)])
   }
 
-  @Test("A sale is foreign if it is excepted, or if nothing matches, in any order of the facts")
-  func foreign() {
+  @Test func `A sale is foreign if it is excepted, or if nothing matches, in any order of the facts`() {
     let user = [named("u1", .ownKey)]
     #expect(!purchase(user, .paid).isForeign)
     #expect(purchase(user, [.paid, .notOurs]).isForeign)
@@ -142,8 +134,7 @@ struct PurchaseUserTests {
     #expect(!purchase(user, [.promised, .notOurs]).deservesReceipt)
   }
 
-  @Test("A subscription that the configuration names is bought without a user")
-  func ours() {
+  @Test func `A subscription that the configuration names is bought without a user`() {
     #expect(!purchase([], .began).isBought)
     #expect(purchase([], .began).isUnmatched)
     #expect(purchase([], [.began, .ours]).isBought)
@@ -161,8 +152,7 @@ struct PurchaseUserTests {
     #expect(!purchase(user, .invoicePaid).isBought)
   }
 
-  @Test("What was sold names the user before an invoice of it does, in any order")
-  func copies() {
+  @Test func `What was sold names the user before an invoice of it does, in any order`() {
     let names = [
       named("u9", .customerMetadata), named("u7", .metadataOfInvoice), named("u6", .metadata),
       named("u5", .reference), named("u4", .ownKeyOfInvoice), named("u3", .ownKey),
@@ -180,8 +170,7 @@ struct PurchaseUserTests {
     #expect(!purchase(user, .trialSecured).isBought)
   }
 
-  @Test("A sale of which nothing says whether it is the app's waits like for a price, and then fails")
-  func undecided() {
+  @Test func `A sale of which nothing says whether it is the app's waits like for a price, and then fails`() {
     let (policy, rules) = (JoinPolicy(), ProcessorRules.stripe(selects: true))
     let sale = purchase(user)
     let until = start + policy.waitForPrice
@@ -195,8 +184,7 @@ struct PurchaseUserTests {
     #expect(decide(purchase(user, [.paid, .notOurs]), until) == .none)
   }
 
-  @Test("A user who is only inferred waits for the checkout session")
-  func settles() {
+  @Test func `A user who is only inferred waits for the checkout session`() {
     var sale = purchase([named("anna", .customer)], .began)
     sale.boughtAt = start
     let policy = JoinPolicy(settle: .zero)

@@ -5,8 +5,7 @@ import Formats
 import Testing
 
 @Suite("Rate limits") struct RateLimitTests {
-  @Test("The limit's number is admitted at once or evenly, then one as soon as there is room")
-  func bucket() {
+  @Test func `The limit's number is admitted at once or evenly, then one as soon as there is room`() {
     var limiter = RateLimiter<String>(RateLimit(120, per: .minute), entriesMax: 10)
     for _ in 1...120 { #expect(limiter.acquire("a", nowMilliseconds: 0) == .zero) }
     #expect(limiter.acquire("a", nowMilliseconds: 0) == .milliseconds(500))
@@ -18,8 +17,7 @@ import Testing
     }
   }
 
-  @Test("A clock that stops or is set back admits no more")
-  func clock() {
+  @Test func `A clock that stops or is set back admits no more`() {
     var limiter = RateLimiter<Int>(RateLimit(1, per: .hour), entriesMax: 4)
     #expect(limiter.acquire(1, nowMilliseconds: 10_000) == .zero)
     #expect(limiter.acquire(1, nowMilliseconds: 10_000) == .hours(1))
@@ -27,8 +25,7 @@ import Testing
     #expect(limiter.acquire(1, nowMilliseconds: 3_610_000) == .zero)
   }
 
-  @Test("The table is bounded, and a key at its limit stays limited while others come and go")
-  func bounded() {
+  @Test func `The table is bounded, and a key at its limit stays limited while others come and go`() {
     var limiter = RateLimiter<Int>(RateLimit(2, per: .minute), entriesMax: 100)
     for _ in 1...2 { #expect(limiter.acquire(0, nowMilliseconds: 0) == .zero) }
     for key in 1...10_000 {
@@ -42,8 +39,7 @@ import Testing
     #expect(limiter.count <= 60)
   }
 
-  @Test("Inactive keys are evicted: memory follows the active keys")
-  func forgets() {
+  @Test func `Inactive keys are evicted: memory follows the active keys`() {
     var limiter = RateLimiter<Int>(RateLimit(60, per: .minute), entriesMax: 1_000_000)
     var most = 0
     // One key per millisecond; each bucket is full again after a second.
@@ -54,8 +50,7 @@ import Testing
     #expect(most <= 2100, "\(most)")
   }
 
-  @Test("A printed limit is read as the same limit, and invalid texts are refused")
-  func text() {
+  @Test func `A printed limit is read as the same limit, and invalid texts are refused`() {
     for text in ["1/s", "120/m", "1000000/h"] { #expect(RateLimit(parsing: text)?.text == text) }
     #expect(RateLimit(parsing: "120/m") == RateLimit(120, per: .minute))
     for text in [

@@ -33,8 +33,7 @@ private func step(
 
 @Suite("The copy of a receipt for a second destination")
 struct ReceiptCopyTests {
-  @Test("It is due at once, among the new receipts, and closed to the join")
-  func made() {
+  @Test func `It is due at once, among the new receipts, and closed to the join`() {
     let receipt = copy()
     #expect(receipt.state == .pending)
     #expect(receipt.nextAttemptAt == now)
@@ -46,8 +45,7 @@ struct ReceiptCopyTests {
     #expect(own(.pending).twin == "rcp_2")
   }
 
-  @Test("A receipt has one copy, and a copy has none")
-  func once() throws {
+  @Test func `A receipt has one copy, and a copy has none`() throws {
     let link = ReceiptCopy(receipt: "rcp_3", destination: "webhook")
     var first = Receipt.begin(
       id: "rcp_1",
@@ -61,8 +59,7 @@ struct ReceiptCopyTests {
     #expect(throws: ReceiptRefusal.notAllowed(.pending)) { try second.apply(.copied(link), at: moment) }
   }
 
-  @Test("Content that is decided again is followed until the copy may have been sent")
-  func content() {
+  @Test func `Content that is decided again is followed until the copy may have been sent`() {
     let wait = ReceiptResolution.waiting(.context, until: later)
     #expect(step(after: own(.waiting, .context)) == .follow(wait))
     #expect(step(after: own(.waiting, .context), isFixed: true) == .nothing)
@@ -72,8 +69,7 @@ struct ReceiptCopyTests {
     #expect(step(after: own(.cancelled, .paymentFailed), isFixed: true) == .nothing)
   }
 
-  @Test("What becomes of the first at its destination says nothing about the second")
-  func ownLife() {
+  @Test func `What becomes of the first at its destination says nothing about the second`() {
     for first in [
       own(.pending), own(.delivered), own(.failed, .status(422)), own(.failed, .gaveUp),
       own(.waiting, .destination),
@@ -84,8 +80,7 @@ struct ReceiptCopyTests {
     #expect(step(after: own(.cancelled, .erased)) == .nothing)
   }
 
-  @Test("A sale that is not the app's ends both, even if an attempt was made")
-  func foreign() {
+  @Test func `A sale that is not the app's ends both, even if an attempt was made`() {
     #expect(step(after: own(.cancelled, .foreign)) == .except)
     #expect(step(after: own(.cancelled, .foreign), isFixed: true) == .except)
   }
@@ -100,8 +95,7 @@ struct ReceiptCopyTests {
     #expect(step(after: nil, removed) == .send)
   }
 
-  @Test("A delivered copy and a reversal follow nothing")
-  func ended() throws {
+  @Test func `A delivered copy and a reversal follow nothing`() throws {
     let accepted = ReceiptAttempt(status: 200, cause: nil, decision: .delivered(importID: nil))
     let delivered = try copy(after: .attempted(accepted))
     #expect(step(after: own(.cancelled, .foreign), delivered) == .nothing)
@@ -113,8 +107,7 @@ struct ReceiptCopyTests {
     }
   }
 
-  @Test("A copy that waits again has no bytes, and gets those of the next decision")
-  func remade() throws {
+  @Test func `A copy that waits again has no bytes, and gets those of the next decision`() throws {
     var receipt = try copy(after: .followed(.waiting(.context, until: later)))
     #expect(receipt.state == .waiting)
     #expect(receipt.body == nil)
@@ -125,8 +118,7 @@ struct ReceiptCopyTests {
     #expect(receipt.contradiction == nil)
   }
 
-  @Test("A copy that an operator cancelled, or whose destination refused it, keeps its end")
-  func keepsEnd() throws {
+  @Test func `A copy that an operator cancelled, or whose destination refused it, keeps its end`() throws {
     let refused = ReceiptAttempt(status: 422, cause: .status(422), decision: .failed(.status(422)))
     for event in [ReceiptEvent.cancelled(note: "x"), .attempted(refused)] {
       var receipt = try copy(after: event)
@@ -155,8 +147,7 @@ struct ReceiptCopyTests {
     #expect(firstOnly.of(copy()).present == nil)
   }
 
-  @Test("A correction of either of the two stays with its destination")
-  func correction() {
+  @Test func `A correction of either of the two stays with its destination`() {
     let first = Receipt.correction(id: "rcp_3", of: own(.delivered), payload, at: moment)
     #expect(first.copy == own(.delivered).copy)
     let second = Receipt.correction(id: "rcp_4", of: copy(), payload, at: moment)

@@ -118,24 +118,22 @@ private func outcome(of event: ReceiptEvent, on receipt: Receipt) -> Receipt? {
 
 @Suite("The life cycle of receipts")
 struct ReceiptLifeCycleTests {
-  @Test("The table names every event and every state")
-  func complete() {
+  @Test func `The table names every event and every state`() {
     #expect(ReceiptTable.rows.map(\.event).sorted() == events.map(name).sorted())
     #expect(ReceiptTable.rows.allSatisfy { $0.cells.count == 11 })
     let states = Set(ReceiptTable.rows[0].cells.map { sample($0.column).state })
     #expect(states == Set(ReceiptState.allCases))
   }
 
-  @Test(
-    "Each event leads each state to the table's next state", arguments: ReceiptTable.rows.flatMap(\.cells))
-  func transition(cell: ReceiptTable.Cell) throws {
+  @Test(arguments: ReceiptTable.rows.flatMap(\.cells))
+  func `Each event leads each state to the table's next state`(cell: ReceiptTable.Cell) throws {
     let event = try #require(events.first { name($0) == cell.event })
     let before = sample(cell.column)
     #expect(outcome(of: event, on: before)?.state.rawValue ?? "-" == cell.state)
   }
 
-  @Test("No event leaves a receipt that contradicts its state", arguments: ReceiptTable.rows.flatMap(\.cells))
-  func sound(cell: ReceiptTable.Cell) throws {
+  @Test(arguments: ReceiptTable.rows.flatMap(\.cells))
+  func `No event leaves a receipt that contradicts its state`(cell: ReceiptTable.Cell) throws {
     let event = try #require(events.first { name($0) == cell.event })
     let before = sample(cell.column)
     #expect(before.contradiction == nil)
@@ -143,11 +141,10 @@ struct ReceiptLifeCycleTests {
   }
 
   @Test(
-    "A reversal never becomes the message that was accepted before (R3)",
     arguments: ReceiptTable.rows.flatMap(\.cells).filter { cell in
       cell.column.hasSuffix("reversal") && cell.state != "-" && cell.event != "found sent"
     })
-  func reversal(cell: ReceiptTable.Cell) throws {
+  func `A reversal never becomes the message that was accepted before (R3)`(cell: ReceiptTable.Cell) throws {
     let event = try #require(events.first { name($0) == cell.event })
     let receipt = try #require(outcome(of: event, on: sample(cell.column)))
     #expect(receipt.isReversal)
@@ -155,8 +152,7 @@ struct ReceiptLifeCycleTests {
     #expect(receipt.destination == "purchasely" || cell.event == "reversed")
   }
 
-  @Test("A refusal changes nothing and gives its reason")
-  func refusal() throws {
+  @Test func `A refusal changes nothing and gives its reason`() throws {
     var delivered = sample("delivered")
     #expect(throws: ReceiptRefusal.notAllowed(.delivered)) {
       try delivered.apply(.cancelled(note: "x"), at: moment)
@@ -169,8 +165,7 @@ struct ReceiptLifeCycleTests {
     #expect(waiting == sample("waiting"))
   }
 
-  @Test("A receipt that becomes due for any cause has its whole retry budget")
-  func budget() throws {
+  @Test func `A receipt that becomes due for any cause has its whole retry budget`() throws {
     let due: [(String, ReceiptEvent)] = [
       ("waiting", .resolved(.ready(payload))), ("waiting", .completed(payload, changesContext: false)),
       ("failed/sent", .replayed(dueAt: now, force: false, payload: nil)),
@@ -187,8 +182,7 @@ struct ReceiptLifeCycleTests {
     }
   }
 
-  @Test("A replay is due at the time that it names, and its budget begins then")
-  func replayLater() throws {
+  @Test func `A replay is due at the time that it names, and its budget begins then`() throws {
     let event = ReceiptEvent.replayed(dueAt: later, force: false, payload: nil)
     let receipt = try #require(outcome(of: event, on: sample("failed/sent")))
     #expect(receipt.nextAttemptAt == later)
@@ -198,8 +192,7 @@ struct ReceiptLifeCycleTests {
     #expect(outcome(of: past, on: sample("failed/sent"))?.nextAttemptAt == now)
   }
 
-  @Test("A replay sends the same bytes as before, even if new data is known")
-  func replaySameBytes() {
+  @Test func `A replay sends the same bytes as before, even if new data is known`() {
     let event = ReceiptEvent.replayed(dueAt: now, force: false, payload: payload)
     #expect(outcome(of: event, on: sample("failed/sent"))?.body == [9])
     let elsewhere = ReceiptEvent.replayed(dueAt: now, force: false, payload: other)
@@ -208,8 +201,7 @@ struct ReceiptLifeCycleTests {
     #expect(outcome(of: elsewhere, on: sample("failed/join"))?.body == [2])
   }
 
-  @Test("An attempt that says nothing about the destination keeps the cause of the one before")
-  func causeKept() throws {
+  @Test func `An attempt that says nothing about the destination keeps the cause of the one before`() throws {
     var receipt = sample("pending")
     try receipt.apply(attempt(.retry(at: later, spent: true)), at: moment)
     let silent = ReceiptAttempt(status: nil, cause: nil, decision: .retry(at: later, spent: false))
@@ -227,8 +219,7 @@ struct ReceiptLifeCycleTests {
     #expect(receipt.attempts == 4)
   }
 
-  @Test("Only an operator's choice of another context ends a dispute")
-  func disputeEnds() throws {
+  @Test func `Only an operator's choice of another context ends a dispute`() throws {
     let disputed = try #require(outcome(of: .contextDisputed, on: sample("cancelled/sent")))
     #expect(disputed.contextDisputed)
     for changesContext in [false, true] {
@@ -237,8 +228,7 @@ struct ReceiptLifeCycleTests {
     }
   }
 
-  @Test("A corrected receipt is never sent again, and is corrected once")
-  func correctedOnce() throws {
+  @Test func `A corrected receipt is never sent again, and is corrected once`() throws {
     let corrected = try #require(outcome(of: .corrected(by: "rcp_2"), on: sample("delivered")))
     #expect(corrected.correctedBy == "rcp_2")
     let events: [ReceiptEvent] = [
@@ -251,8 +241,7 @@ struct ReceiptLifeCycleTests {
     }
   }
 
-  @Test("A correction is due now, after new receipts, and closed to the join")
-  func correction() throws {
+  @Test func `A correction is due now, after new receipts, and closed to the join`() throws {
     var receipt = Receipt.correction(id: "rcp_2", of: sample("delivered"), payload, at: moment)
     #expect(receipt.state == .pending)
     #expect(receipt.corrects == "rcp_1")
@@ -264,8 +253,7 @@ struct ReceiptLifeCycleTests {
     #expect(receipt.isOpenToJoin, "it waits for its destination")
   }
 
-  @Test("A new receipt has the join's decision")
-  func begins() {
+  @Test func `A new receipt has the join's decision`() {
     let waiting = Receipt.begin(id: "rcp_2", .waiting(.user, until: later), at: moment)
     #expect(waiting.reason == .user)
     #expect(waiting.waitUntil == later)
@@ -293,8 +281,7 @@ struct ReceiptLifeCycleTests {
     return edges
   }
 
-  @Test("The diagram in ARCHITECTURE equals the life cycle")
-  func diagram() throws {
+  @Test func `The diagram in ARCHITECTURE equals the life cycle`() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     let page = try #require(FileManager.default.contents(atPath: "\(root.path)/ARCHITECTURE.md"))

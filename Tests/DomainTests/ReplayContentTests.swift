@@ -41,14 +41,12 @@ import Testing
     }
   }
 
-  @Test("The bytes that were made for the present destination are sent again, whatever is known now")
-  func made() {
+  @Test func `The bytes that were made for the present destination are sent again, whatever is known now`() {
     #expect(answer(Self.receipt(.failed, for: "purchasely")) == "made")
     #expect(answer(Self.receipt(.delivered, for: "purchasely"), of: Self.purchase(user: nil)) == "made")
   }
 
-  @Test("Without bytes for the present destination, new ones are made if nothing is missing")
-  func new() {
+  @Test func `Without bytes for the present destination, new ones are made if nothing is missing`() {
     for receipt in [Self.receipt(.waiting, for: nil), Self.receipt(.failed, for: "webhook")] {
       #expect(answer(receipt) == "new")
       #expect(answer(receipt, of: Self.purchase(user: nil)) == "user")
@@ -58,16 +56,14 @@ import Testing
     }
   }
 
-  @Test("Nothing is left to send of an erased purchase, whether it was reversed or not")
-  func erased() {
+  @Test func `Nothing is left to send of an erased purchase, whether it was reversed or not`() {
     let purchase = Self.purchase(ObjectID(Purchase.erasedPrefix + "0"))
     for isReversal in [false, true] {
       #expect(answer(Self.receipt(.failed, for: nil, isReversal: isReversal), of: purchase) == "erased")
     }
   }
 
-  @Test("A reversal goes only to the destination that accepted the purchase")
-  func reversal() {
+  @Test func `A reversal goes only to the destination that accepted the purchase`() {
     let reversal = Self.receipt(.failed, for: "webhook", isReversal: true)
     #expect(answer(reversal) == "made")
     #expect(

@@ -18,8 +18,7 @@ struct UserIdentifiersTests {
     return names
   }()
 
-  @Test("A whole text is an id or an address; a long id is found inside a text, a short one is not")
-  func found() {
+  @Test func `A whole text is an id or an address; a long id is found inside a text, a short one is not`() {
     let texts: [(text: String, isWhole: Bool, isInside: Bool, isInWords: Bool)] = [
       ("cus_jane_0001", true, true, true), ("short", true, false, true),
       ("jane@example.com ", true, false, true),

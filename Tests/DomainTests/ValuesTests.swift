@@ -14,8 +14,7 @@ private func takes(_ bucket: inout TokenBucket, at moments: Int64...) -> [Bool] 
 
 @Suite("Timestamps")
 struct TimestampTests {
-  @Test("Seconds that do not fit saturate")
-  func seconds() {
+  @Test func `Seconds that do not fit saturate`() {
     #expect(Timestamp(unixSeconds: 1_800_000_000) == now)
     #expect(Timestamp(unixSeconds: -1).unixMilliseconds == -1000)
     #expect(Timestamp(unixSeconds: .max).unixMilliseconds == .max)
@@ -23,8 +22,7 @@ struct TimestampTests {
     #expect(Timestamp(unixSeconds: Int64.max / 1000 + 1).unixMilliseconds == .max)
   }
 
-  @Test("Sums and differences saturate at both ends")
-  func arithmetic() {
+  @Test func `Sums and differences saturate at both ends`() {
     let first = Timestamp(unixMilliseconds: .min)
     let last = Timestamp(unixMilliseconds: .max)
     #expect(last.advanced(by: .milliseconds(1)) == last)
@@ -61,8 +59,7 @@ struct IdentifierTests {
     }
   }
 
-  @Test("An identifier begins with the time, so that texts sort by time")
-  func order() {
+  @Test func `An identifier begins with the time, so that texts sort by time`() {
     var random = SeededGenerator(seed: 6)
     let moments: [Int64] = [.min, 0, 1, 31, 32, 1_800_000_000_000, 1_800_000_000_001, 1 << 47, .max]
     let ids = moments.map {
@@ -74,8 +71,7 @@ struct IdentifierTests {
     #expect(ids[5].text.hasPrefix("rcp_01MCC5RM00"))
   }
 
-  @Test("All of its 80 random bits vary, and 10000 of one millisecond differ")
-  func randomness() {
+  @Test func `All of its 80 random bits vary, and 10000 of one millisecond differ`() {
     var random = SeededGenerator(seed: 8)
     let ids = (0..<10_000).map { _ in ContextID.make(now: now, random: &random) }
     #expect(Set(ids).count == ids.count)
@@ -85,16 +81,14 @@ struct IdentifierTests {
     }
   }
 
-  @Test(
-    "A text that is not an identifier is refused",
-    arguments: [
-      "", "ctx_", "ctx_01MC8E1R00ABCDEFGHJKMNPQR", "ctx_01MC8E1R00ABCDEFGHJKMNPQRST",
-      "rcp_01MC8E1R00ABCDEFGHJKMNPQRS",
-      "ctx_01mc8e1r00abcdefghjkmnpqrs", "CTX_01MC8E1R00ABCDEFGHJKMNPQRS", "ctx_01MC8E1R00ABCDEFGHJKMNPQRI",
-      "ctx_01MC8E1R00ABCDEFGHJKMNPQRU", "ctx_01MC8E1R00ABCDEFGHJKMNPQR ", "ctx_01MC8E1R00ABCDEFGHJKMNPQé",
-      "ctx_01MC8E1R00ABCDEFGHJKMNPQR\0", " ctx_01MC8E1R00ABCDEFGHJKMNPQR",
-    ])
-  func malformed(text: String) {
+  @Test(arguments: [
+    "", "ctx_", "ctx_01MC8E1R00ABCDEFGHJKMNPQR", "ctx_01MC8E1R00ABCDEFGHJKMNPQRST",
+    "rcp_01MC8E1R00ABCDEFGHJKMNPQRS",
+    "ctx_01mc8e1r00abcdefghjkmnpqrs", "CTX_01MC8E1R00ABCDEFGHJKMNPQRS", "ctx_01MC8E1R00ABCDEFGHJKMNPQRI",
+    "ctx_01MC8E1R00ABCDEFGHJKMNPQRU", "ctx_01MC8E1R00ABCDEFGHJKMNPQR ", "ctx_01MC8E1R00ABCDEFGHJKMNPQé",
+    "ctx_01MC8E1R00ABCDEFGHJKMNPQR\0", " ctx_01MC8E1R00ABCDEFGHJKMNPQR",
+  ])
+  func `A text that is not an identifier is refused`(text: String) {
     #expect(!ContextID(text).isWellFormed)
     #expect(ContextID("ctx_01MC8E1R00ABCDEFGHJKMNPQRS").isWellFormed)
   }
@@ -102,8 +96,7 @@ struct IdentifierTests {
 
 @Suite("External identifiers")
 struct UntrustedTextTests {
-  @Test("A text is cut between two scalars, also inside of a character that has many")
-  func starts() {
+  @Test func `A text is cut between two scalars, also inside of a character that has many`() {
     #expect(UntrustedText.start(of: "short", bytesMax: 5) == "short")
     #expect(UntrustedText.start(of: "日本語", bytesMax: 7) == "日本")
     let accents = "a" + String(repeating: "\u{301}", count: 1000)
@@ -111,30 +104,24 @@ struct UntrustedTextTests {
     #expect(UntrustedText.start(of: "日", bytesMax: 2).isEmpty)
   }
 
-  @Test(
-    "An external identifier is kept unchanged",
-    arguments: ["a", "usuário-Ω-日本-😀", " spaces ", "a|b:c@d.e", "15", "\u{A0}", "\u{2028}"])
-  func taken(text: String) {
+  @Test(arguments: ["a", "usuário-Ω-日本-😀", " spaces ", "a|b:c@d.e", "15", "\u{A0}", "\u{2028}"])
+  func `An external identifier is kept unchanged`(text: String) {
     #expect(UntrustedText.identifier(text) == text)
   }
 
-  @Test(
-    "A text with control characters, an empty or a missing text is refused",
-    arguments: ["", "\0", "a\nb", "a\tb", "a\u{1F}", "a\u{7F}", "a\u{80}", "\u{9F}b", "\r\n", nil])
-  func refused(text: String?) {
+  @Test(arguments: ["", "\0", "a\nb", "a\tb", "a\u{1F}", "a\u{7F}", "a\u{80}", "\u{9F}b", "\r\n", nil])
+  func `A text with control characters, an empty or a missing text is refused`(text: String?) {
     #expect(UntrustedText.identifier(text) == nil)
   }
 
-  @Test("255 bytes of UTF-8 are accepted, one more is refused")
-  func length() {
+  @Test func `255 bytes of UTF-8 are accepted, one more is refused`() {
     #expect(UntrustedText.identifier(String(repeating: "x", count: 255)) != nil)
     #expect(UntrustedText.identifier(String(repeating: "x", count: 256)) == nil)
     #expect(UntrustedText.identifier(String(repeating: "é", count: 127)) != nil)
     #expect(UntrustedText.identifier(String(repeating: "é", count: 128)) == nil)
   }
 
-  @Test("A missing and an empty text are the same")
-  func empty() {
+  @Test func `A missing and an empty text are the same`() {
     #expect(UntrustedText.nonEmpty(nil) == nil)
     #expect(UntrustedText.nonEmpty("") == nil)
     #expect(UntrustedText.nonEmpty(" ") == " ")
@@ -143,8 +130,7 @@ struct UntrustedTextTests {
 
 @Suite("The rate limit")
 struct TokenBucketTests {
-  @Test("The deliveries of one second go at once, then one after the other")
-  func burst() {
+  @Test func `The deliveries of one second go at once, then one after the other`() {
     var bucket = TokenBucket(ratePerSecond: 10, nowMilliseconds: 0)
     let taken = (0..<12).filter { _ in bucket.acquire(nowMilliseconds: 0) }
     #expect(taken.count == 10)
@@ -154,15 +140,14 @@ struct TokenBucketTests {
     #expect(then == [false, true, false])
   }
 
-  @Test("It saves up at most the deliveries of one second")
-  func cap() {
+  @Test func `It saves up at most the deliveries of one second`() {
     var bucket = TokenBucket(ratePerSecond: 5, nowMilliseconds: 0)
     let taken = (0..<100).filter { _ in bucket.acquire(nowMilliseconds: 3_600_000) }
     #expect(taken.count == 5)
   }
 
-  @Test("A rate below one a second admits one at a time", arguments: [0.5, 0.1])
-  func slow(rate: Double) {
+  @Test(arguments: [0.5, 0.1])
+  func `A rate below one a second admits one at a time`(rate: Double) {
     var bucket = TokenBucket(ratePerSecond: rate, nowMilliseconds: 0)
     let pause = Int64(1000 / rate)
     let first = takes(&bucket, at: 0, 0)
@@ -173,8 +158,8 @@ struct TokenBucketTests {
     #expect(then == [false, true])
   }
 
-  @Test("After the announced wait there is a token, within a millisecond", arguments: [3, 7, 50, 999.9])
-  func honest(rate: Double) {
+  @Test(arguments: [3, 7, 50, 999.9])
+  func `After the announced wait there is a token, within a millisecond`(rate: Double) {
     var bucket = TokenBucket(ratePerSecond: rate, nowMilliseconds: 0)
     var clock: Int64 = 0
     var taken = 0
@@ -190,8 +175,7 @@ struct TokenBucketTests {
     #expect(Double(taken) <= rate * (Double(clock) / 1000 + 1) + 1)
   }
 
-  @Test("A clock that stops or a tiny rate neither traps nor adds tokens")
-  func odd() {
+  @Test func `A clock that stops or a tiny rate neither traps nor adds tokens`() {
     var bucket = TokenBucket(ratePerSecond: 1, nowMilliseconds: 1000)
     let first = takes(&bucket, at: 500, 0)
     #expect(first == [true, false])

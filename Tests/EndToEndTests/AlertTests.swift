@@ -32,8 +32,7 @@ import Testing
     }
   }
 
-  @Test("A notice is sent when a breaker opens, and another when it closes")
-  func breaker() throws {
+  @Test func `A notice is sent when a breaker opens, and another when it closes`() throws {
     try withAlerts(["breaker_open"]) { relay, destination, receiver in
       destination.answerAll(.status(500))
       try relay.ingest(Checkout("alerted").completed)
@@ -51,8 +50,7 @@ import Testing
     }
   }
 
-  @Test("The alert's command, as pasted, replays exactly the alert's receipts")
-  func suggestedCommand() throws {
+  @Test func `The alert's command, as pasted, replays exactly the alert's receipts`() throws {
     try withAlerts(["receipt_failed"]) { relay, destination, receiver in
       // The earlier failures, which were not reported, are older than the alert's window.
       let start = SystemClock().wallMilliseconds - 15 * 86_400_000
@@ -75,8 +73,7 @@ import Testing
     }
   }
 
-  @Test("A missing backup and a refused reload are reported until the operator has acted")
-  func operatorsWork() throws {
+  @Test func `A missing backup and a refused reload are reported until the operator has acted`() throws {
     try withAlerts(["backup_old>1h", "reload_refused"]) { relay, _, receiver in
       let missing = try waitForNotice(receiver, "backup_old>1h", "firing")
       #expect(missing["summary"] == "no backup of the database was recorded")
@@ -93,8 +90,7 @@ import Testing
     }
   }
 
-  @Test("Heartbeats are sent while the relay is ready, and again after a restart")
-  func heartbeat() throws {
+  @Test func `Heartbeats are sent while the relay is ready, and again after a restart`() throws {
     try withAlerts(["disk_low<1MiB"]) { relay, _, receiver in
       let beats = { receiver.ledger.filter { $0.head.path.hasSuffix("/beat") } }
       try waitUntil("two signs of life") { beats().count >= 2 }

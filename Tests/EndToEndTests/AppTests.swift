@@ -166,8 +166,7 @@ private actor Tokens {
     }
   }
 
-  @Test("PL24: the app can read every link on the return page")
-  func understandsTheReturnPage() async throws {
+  @Test func `PL24: the app can read every link on the return page`() async throws {
     let links: JSONValue = [
       "origin": "https://pay.example.com",
       "ios": ["app_ids": ["ABCDE12345.com.example.app"], "scheme": "exampleapp"],
@@ -216,9 +215,8 @@ private actor Tokens {
     }
   }
 
-  @Test(
-    "Any user id arrives unchanged", arguments: ["a/b?c#d", "é ü", "100%", "a+b&c=d", "..a"])
-  func keepsUsers(_ user: String) async throws {
+  @Test(arguments: ["a/b?c#d", "é ü", "100%", "a+b&c=d", "..a"])
+  func `Any user id arrives unchanged`(_ user: String) async throws {
     try await Self.withRelay { relay, _ in
       let client = try Self.client(relay.outside.api.port)
       let posted = try await client.post(Self.context(Checkout("x")), userID: user)
@@ -226,8 +224,7 @@ private actor Tokens {
     }
   }
 
-  @Test("With a token of its user the app posts for that user alone")
-  func usesTokens() async throws {
+  @Test func `With a token of its user the app posts for that user alone`() async throws {
     let issuer = try TokenIssuer(.secret)
     let directory = try TestFolder()
     try directory.write(try TokenIssuer.keySet([issuer]), to: "keys.json")
@@ -266,8 +263,7 @@ private actor Tokens {
     }
   }
 
-  @Test("A post succeeds when the relay starts while the app retries")
-  func survivesADeadNetwork() async throws {
+  @Test func `A post succeeds when the relay starts while the app retries`() async throws {
     let port = try ReservedPort()
     let top: JSONValue = ["listen": ["port": .integer(Int64(port.number))]]
     try await Self.withRelay(top: top, starting: false) { relay, _ in

@@ -72,8 +72,7 @@ import Testing
     }
   }
 
-  @Test("receiptd --check names values that devices would reject (SH02, SH04, SH12)")
-  func check() throws {
+  @Test func `receiptd --check names values that devices would reject (SH02, SH04, SH12)`() throws {
     let destination = try Destination()
     defer { destination.stop() }
     let wrong: [(JSONValue, String)] = [
@@ -106,8 +105,7 @@ import Testing
     }
   }
 
-  @Test("receiptctl asks the running relay as Apple's and Google's servers would")
-  func fetch() throws {
+  @Test func `receiptctl asks the running relay as Apple's and Google's servers would`() throws {
     try withRelay(app: Self.links()) { relay, _ in
       let port = relay.outside.api.port
       relay.configuration = relay.configuration.merging([

@@ -64,8 +64,7 @@ struct CancelTests {
     #expect(shares.count > 2, "\(shares)")
   }
 
-  @Test("check, backup and restore end within a second, leave nothing, and succeed afterwards")
-  func file() throws {
+  @Test func `check, backup and restore end within a second, leave nothing, and succeed afterwards`() throws {
     let bench = try Bench()
     try interrupt(["check"], at: ["checking  ["], bench)
     try complete(["check"], bench)
@@ -77,8 +76,7 @@ struct CancelTests {
     #expect(try bench.isSound())
   }
 
-  @Test("A copy that is stopped continues with the same command")
-  func copy() throws {
+  @Test func `A copy that is stopped continues with the same command`() throws {
     let bench = try Bench()
     let target = bench.relay.directory.file("copy.db")
     let command = ["copy", "--to", target]

@@ -119,8 +119,7 @@ import Testing
     }
   }
 
-  @Test("Without an answer of Stripe's the context is kept, and the repeat opens one session")
-  func outage() throws {
+  @Test func `Without an answer of Stripe's the context is kept, and the repeat opens one session`() throws {
     try withStripe { relay, stripe, asked in
       // Stripe made a session, and its answer was lost.
       stripe.behaviour.losesAnswers = true
@@ -175,8 +174,7 @@ import Testing
     }
   }
 
-  @Test("A price that also has a page is sold there while Stripe opens no session")
-  func page() throws {
+  @Test func `A price that also has a page is sold there while Stripe opens no session`() throws {
     let links: JSONValue = [
       "links": [
         "checkout": .object([.init(name: Checkout.price, value: "https://buy.stripe.com/a?locale=de")])
@@ -250,8 +248,7 @@ import Testing
     return Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.value) })
   }
 
-  @Test("A refused price and a refused key have different answers, are logged, and counted")
-  func refused() throws {
+  @Test func `A refused price and a refused key have different answers, are logged, and counted`() throws {
     try withStripe { relay, stripe, _ in
       let price = try post(relay, "ada", price: "wrong")
       #expect(price.status == 422)

@@ -6,8 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("Programs without standard streams", .withDaemonLog) struct ClosedStreamTests {
-  @Test("A restore without standard error does not write into the previous database (R4)")
-  func restore() throws {
+  @Test func `A restore without standard error does not write into the previous database (R4)`() throws {
     try withRelay { relay, _ in
       try relay.passTime()
       let copy = relay.directory.file("copy.db")
@@ -29,8 +28,7 @@ import Testing
     }
   }
 
-  @Test("A daemon without standard streams opens none of its files as descriptors 0 to 2")
-  func daemon() throws {
+  @Test func `A daemon without standard streams opens none of its files as descriptors 0 to 2`() throws {
     try withRelay { relay, _ in
       #expect(try relay.stop() == 0)
       // The harness reads the ports from standard error.

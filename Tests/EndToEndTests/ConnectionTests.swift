@@ -17,8 +17,7 @@ import Testing
     try relay.metric("receiptd_http_connections")
   }
 
-  @Test("Without descriptors it logs once, and serves as soon as there are some")
-  func descriptors() throws {
+  @Test func `Without descriptors it logs once, and serves as soon as there are some`() throws {
     try withRelay { relay, _ in
       let process = try #require(relay.process)
       let count = process.descriptors + 3
@@ -91,10 +90,8 @@ import Testing
     }
   }
 
-  @Test(
-    "Idle connections of a proxy or of many addresses do not cause refusals",
-    arguments: [["127.0.0.1"], []])
-  func idle(proxies: [String]) throws {
+  @Test(arguments: [["127.0.0.1"], []])
+  func `Idle connections of a proxy or of many addresses do not cause refusals`(proxies: [String]) throws {
     let top: JSONValue = [
       "listen": ["proxies": .array(proxies.map { .string($0) })],
       "limits": ["connections": 100, "connections_per_address": 30, "request_timeout": "5m"],
@@ -139,10 +136,8 @@ import Testing
     return MonotonicInstant.now().duration(since: begin)
   }
 
-  @Test(
-    "A slow TLS hello has a request's time from the accept",
-    .enabled(if: SelfSigned.isPossible, "the openssl command makes the certificate"))
-  func tlsDrip() throws {
+  @Test(.enabled(if: SelfSigned.isPossible, "the openssl command makes the certificate"))
+  func `A slow TLS hello has a request's time from the accept`() throws {
     let directory = try TestFolder()
     let made = try SelfSigned(in: directory)
     let tls: JSONValue = ["certificate": .string(made.certificate), "key": .string(made.key)]

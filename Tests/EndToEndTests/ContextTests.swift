@@ -18,8 +18,7 @@ import Testing
       "POST", path, body: Array(body.utf8), headers: headers.merging(more) { $1 })
   }
 
-  @Test("A bad post is a 400 that says what to do, and leaves nothing behind (R8)")
-  func badPosts() throws {
+  @Test func `A bad post is a 400 that says what to do, and leaves nothing behind (R8)`() throws {
     try withRelay { relay, _ in
       let good = blob(price: nil)
       let long = String(repeating: "u", count: 256)
@@ -52,8 +51,7 @@ import Testing
     }
   }
 
-  @Test("A client may make the id: its post may be repeated, and nobody else gets the id")
-  func chosenID() throws {
+  @Test func `A client may make the id: its post may be repeated, and nobody else gets the id`() throws {
     try withRelay { relay, _ in
       let checkout = Checkout("own-id")
       var random = SystemRandomNumberGenerator()
@@ -94,8 +92,7 @@ import Testing
     }
   }
 
-  @Test("Two hundred concurrent users get separate contexts (R5)")
-  func manyUsers() throws {
+  @Test func `Two hundred concurrent users get separate contexts (R5)`() throws {
     try withRelay { relay, _ in
       let outside = relay.outside
       let replies = try onThreads(20) { thread in

@@ -6,8 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct DaemonAcceptanceTests {
-  @Test("A login page pauses the app, which delivers once the page is gone (R4)")
-  func loginPage() throws {
+  @Test func `A login page pauses the app, which delivers once the page is gone (R4)`() throws {
     let app: JSONValue = ["delivery": ["breaker": ["open_for": "100ms"]]]
     try withRelay(app: app) { relay, destination in
       destination.answerAll(
@@ -30,8 +29,7 @@ import Testing
     }
   }
 
-  @Test("A receipt without an import id is counted, logged as a warning and listed")
-  func withoutID() throws {
+  @Test func `A receipt without an import id is counted, logged as a warning and listed`() throws {
     try withRelay { relay, destination in
       destination.answer(.status(204, body: ""), .taken)
       let (silent, loud) = (Checkout("silent"), Checkout("loud"))

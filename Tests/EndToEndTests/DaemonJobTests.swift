@@ -59,8 +59,7 @@ import Testing
     }
   }
 
-  @Test("receiptd continues a job whose receiptctl is killed while it selects receipts")
-  func killedWhilePreparing() throws {
+  @Test func `receiptd continues a job whose receiptctl is killed while it selects receipts`() throws {
     try Self.withFailed(.init(receipts: 60_000, failed: 30_000)) { relay, destination in
       let replay = try relay.operate(["receipts", "replay", "--state", "failed", "--rate", "0.001", "--yes"])
       _ = try waitFor("the job is made") { try Self.onlyJob(relay) }
@@ -97,8 +96,7 @@ import Testing
     }
   }
 
-  @Test("Ctrl-C does not change a watched job, and the job can be watched again to its end")
-  func reattach() throws {
+  @Test func `Ctrl-C does not change a watched job, and the job can be watched again to its end`() throws {
     try Self.withFailed(.init(receipts: 2000, failed: 40)) { relay, _ in
       let terminal = try PseudoTerminal(
         Self.words(

@@ -62,8 +62,7 @@ import Testing
     }
   }
 
-  @Test("A second daemon on the same database ends with 75 and names the first one")
-  func secondDaemon() throws {
+  @Test func `A second daemon on the same database ends with 75 and names the first one`() throws {
     try withRelay { relay, _ in
       let id = try #require(relay.process?.id)
       let second = try relay.runAgain()
@@ -98,8 +97,7 @@ import Testing
     }
   }
 
-  @Test("--check lists every fault with its key and exits 78; a good file is 0")
-  func check() throws {
+  @Test func `--check lists every fault with its key and exits 78; a good file is 0`() throws {
     let destination = try Destination()
     defer { destination.stop() }
     let relay = try Relay(destination)
@@ -133,8 +131,7 @@ import Testing
     #expect(try relay.runAgain(["--version"]).code == 0)
   }
 
-  @Test("Requests to a stopped process wait and are answered when it continues (R1)")
-  func stoppedProcess() throws {
+  @Test func `Requests to a stopped process wait and are answered when it continues (R1)`() throws {
     try withRelay { relay, _ in
       let checkout = Checkout("patient")
       try relay.post(checkout)

@@ -10,8 +10,7 @@ import Testing
   private static let contexts = "/v1/shop/users/u/contexts"
   private static let headers = ["Content-Type": "application/json", "X-API-KEY": Secrets.clientKey]
 
-  @Test("A body over the limit is 413, announced or in chunks, and nothing of it is stored")
-  func tooLarge() throws {
+  @Test func `A body over the limit is 413, announced or in chunks, and nothing of it is stored`() throws {
     try withRelay(top: ["limits": ["webhook_body": "64KiB"]]) { relay, _ in
       for (path, maximum) in [(Self.contexts, 64 << 10), (Stripe.eventsPath, 64 << 10)] {
         let announced = try Wire(relay.outside.api.port)
@@ -38,8 +37,7 @@ import Testing
     }
   }
 
-  @Test("A body that arrives too slowly is 408, at any pace")
-  func tooSlow() throws {
+  @Test func `A body that arrives too slowly is 408, at any pace`() throws {
     try withRelay(top: ["limits": ["request_timeout": "500ms"]]) { relay, _ in
       let wire = try Wire(relay.outside.api.port)
       let length = Self.headers.merging(["Content-Length": "1000"]) { $1 }

@@ -41,8 +41,7 @@ import Testing
 
   private static let top: JSONValue = ["log": ["format": "json", "level": "debug"]]
 
-  @Test("Every line has the fields of docs/logs.md, and every receipt's history is complete")
-  func story() throws {
+  @Test func `Every line has the fields of docs/logs.md, and every receipt's history is complete`() throws {
     try withRelay(top: Self.top) { relay, destination in
       try live(relay, destination)
       let lines = try lines(of: relay)
@@ -121,8 +120,7 @@ import Testing
     }
   }
 
-  @Test("A normal day logs only at info")
-  func quiet() throws {
+  @Test func `A normal day logs only at info`() throws {
     try withRelay(top: ["log": ["format": "json", "level": "info"]]) { relay, _ in
       try relay.ingest(Checkout("quiet").completed)
       try relay.reaches(.delivered, Checkout("quiet").subscription)

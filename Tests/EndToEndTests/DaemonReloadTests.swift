@@ -13,8 +13,7 @@ import Testing
     destination.answerAll { $0.head.header("X-API-KEY") == key ? .taken : .status(403) }
   }
 
-  @Test("A corrected key is used after SIGHUP, and paused receipts are sent at once (R4)")
-  func correctedKey() throws {
+  @Test func `A corrected key is used after SIGHUP, and paused receipts are sent at once (R4)`() throws {
     let app: JSONValue = [
       "purchasely": ["api_key": "the-wrong-key"], "delivery": ["breaker": ["open_for": "1h"]],
     ]
@@ -35,8 +34,7 @@ import Testing
     }
   }
 
-  @Test("SIGHUP with a broken file keeps the whole previous configuration and logs the reason")
-  func brokenFile() throws {
+  @Test func `SIGHUP with a broken file keeps the whole previous configuration and logs the reason`() throws {
     try withRelay { relay, destination in
       let good = relay.configuration
       let changes: JSONValue = [
@@ -62,8 +60,7 @@ import Testing
     }
   }
 
-  @Test("SIGHUP adds and removes apps; the receipts of one that returns continue at once (R4)")
-  func appIsGoneForAMoment() throws {
+  @Test func `SIGHUP adds and removes apps; the receipts of one that returns continue at once (R4)`() throws {
     let app: JSONValue = ["join": ["wait_for_context": "1h"]]
     try withRelay(app: app) { relay, destination in
       let checkout = Checkout("without-app")
@@ -95,8 +92,7 @@ import Testing
     }
   }
 
-  @Test("A FIFO as secret file is a fault, and blocks neither --check nor SIGHUP nor requests")
-  func secretIsFIFO() throws {
+  @Test func `A FIFO as secret file is a fault, and blocks neither --check nor SIGHUP nor requests`() throws {
     try withRelay { relay, _ in
       let fifo = relay.directory.file("secret")
       #expect(unsafe mkfifo(fifo, 0o600) == 0)
@@ -117,8 +113,7 @@ import Testing
     }
   }
 
-  @Test("A FIFO as configuration is refused at once")
-  func configurationIsFIFO() throws {
+  @Test func `A FIFO as configuration is refused at once`() throws {
     let destination = try Destination()
     defer { destination.stop() }
     let relay = try Relay(destination)

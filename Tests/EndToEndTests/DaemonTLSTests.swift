@@ -42,8 +42,7 @@ struct SelfSigned {
 
 @Suite(.withDaemonLog, .enabled(if: SelfSigned.isPossible, "the openssl command makes the certificate"))
 struct DaemonTLSTests {
-  @Test("The public listener accepts contexts and events over TLS, and nothing in plain text")
-  func publicListener() throws {
+  @Test func `The public listener accepts contexts and events over TLS, and nothing in plain text`() throws {
     let directory = try TestFolder()
     let made = try SelfSigned(in: directory)
     let tls: JSONValue = ["certificate": .string(made.certificate), "key": .string(made.key)]
@@ -72,8 +71,7 @@ struct DaemonTLSTests {
     }
   }
 
-  @Test("A reload uses the certificate that the file has now, and refuses one without its key")
-  func renewedCertificate() throws {
+  @Test func `A reload uses the certificate that the file has now, and refuses one without its key`() throws {
     let directory = try TestFolder()
     let made = try SelfSigned(in: directory)
     let tls: JSONValue = ["certificate": .string(made.certificate), "key": .string(made.key)]
@@ -100,8 +98,7 @@ struct DaemonTLSTests {
     }
   }
 
-  @Test("A webhook with its own authority gets receipts")
-  func webhookAuthority() throws {
+  @Test func `A webhook with its own authority gets receipts`() throws {
     let directory = try TestFolder()
     let made = try SelfSigned(in: directory)
     let backend = try Destination(tls: made.identity)
@@ -118,8 +115,7 @@ struct DaemonTLSTests {
     }
   }
 
-  @Test("A listener's certificate that expires soon is an alert")
-  func expiringCertificate() throws {
+  @Test func `A listener's certificate that expires soon is an alert`() throws {
     let (directory, receiver) = (try TestFolder(), try Destination())
     defer { receiver.stop() }
     let made = try SelfSigned(in: directory)

@@ -18,8 +18,7 @@ import Testing
     return unsafe stat(path, &found) == 0 ? found.st_uid : nil
   }
 
-  @Test("A restore that fails on a fresh machine leaves no lock file")
-  func failedRestoreOnFreshMachine() throws {
+  @Test func `A restore that fails on a fresh machine leaves no lock file`() throws {
     let destination = try Destination()
     defer { destination.stop() }
     let relay = try Relay(destination)
@@ -37,10 +36,8 @@ import Testing
     }
   }
 
-  @Test(
-    "A restore whose last sync fails says that the database was replaced",
-    .enabled(if: Tool.hasTracing, "needs strace"))
-  func failedSyncAfterRename() throws {
+  @Test(.enabled(if: Tool.hasTracing, "needs strace"))
+  func `A restore whose last sync fails says that the database was replaced`() throws {
     try withRelay { relay, _ in
       try relay.passTime()
       let backup = relay.directory.file("backup.db")
@@ -63,10 +60,8 @@ import Testing
     }
   }
 
-  @Test(
-    "A restore that a signal stops removes its copy",
-    .enabled(if: Tool.hasTracing, "needs strace"))
-  func stoppedRestore() throws {
+  @Test(.enabled(if: Tool.hasTracing, "needs strace"))
+  func `A restore that a signal stops removes its copy`() throws {
     try withRelay { relay, _ in
       try relay.passTime()
       let backup = relay.directory.file("backup.db")
@@ -89,10 +84,8 @@ import Testing
     }
   }
 
-  @Test(
-    "A first start as root makes files that the service's user can open",
-    .enabled(if: geteuid() == 0, "only root may give files to another user"))
-  func firstStartAsRoot() throws {
+  @Test(.enabled(if: geteuid() == 0, "only root may give files to another user"))
+  func `A first start as root makes files that the service's user can open`() throws {
     let service: uid_t = 65_534
     let destination = try Destination()
     defer { destination.stop() }
@@ -119,9 +112,8 @@ import Testing
   }
 
   @Test(
-    "A receiptd in another container is not reported as process 0",
     .enabled(if: Tool.works("unshare", "--map-root-user", "--pid", "--fork", "true"), "needs pid namespaces"))
-  func otherContainer() throws {
+  func `A receiptd in another container is not reported as process 0`() throws {
     try withRelay { relay, _ in
       try relay.passTime()
       let container = ["unshare", "--map-root-user", "--pid", "--fork"]
@@ -137,8 +129,7 @@ import Testing
     }
   }
 
-  @Test("receiptctl reports the running receiptd whose database was moved")
-  func movedUnderReceiptd() throws {
+  @Test func `receiptctl reports the running receiptd whose database was moved`() throws {
     try withRelay { relay, _ in
       try relay.passTime()
       let id = try #require(relay.process?.id)

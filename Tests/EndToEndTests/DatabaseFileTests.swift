@@ -24,8 +24,7 @@ import Testing
 
   private func exists(_ path: String) -> Bool { FileIdentity(path: path) != nil }
 
-  @Test("A second daemon is refused also by a symbolic or a hard link (R3)")
-  func twoNames() throws {
+  @Test func `A second daemon is refused also by a symbolic or a hard link (R3)`() throws {
     try withRelay { relay, _ in
       let id = try #require(relay.process?.id)
       let (soft, hard) = (relay.directory.file("soft.db"), relay.directory.file("hard.db"))
@@ -125,8 +124,7 @@ import Testing
     }
   }
 
-  @Test("A start that finds files of a lost database is refused, except with --new-database")
-  func lostDatabase() throws {
+  @Test func `A start that finds files of a lost database is refused, except with --new-database`() throws {
     try withRelay { relay, _ in
       try relay.passTime()
       #expect(try relay.stop(SIGKILL) == 128 + SIGKILL)
@@ -162,8 +160,7 @@ import Testing
     }
   }
 
-  @Test("A log that was lost after a crash was taken for an empty one")
-  func lostLog() throws {
+  @Test func `A log that was lost after a crash was taken for an empty one`() throws {
     try withRelay { relay, _ in
       try relay.passTime()
       let (log, index) = (relay.databasePath + "-wal", relay.databasePath + "-shm")
@@ -228,8 +225,7 @@ import Testing
     }
   }
 
-  @Test("While the log's index is removed, two programs wrote without each other's locks")
-  func removedIndex() throws {
+  @Test func `While the log's index is removed, two programs wrote without each other's locks`() throws {
     try withRelay { relay, _ in
       try relay.passTime()
       unsafe unlink(relay.databasePath + "-shm")
@@ -252,8 +248,7 @@ import Testing
     }
   }
 
-  @Test("The rest of a lost database's log is kept beside the new one")
-  func keptLog() throws {
+  @Test func `The rest of a lost database's log is kept beside the new one`() throws {
     try withRelay { relay, _ in
       try relay.passTime()
       #expect(try relay.stop(SIGKILL) == 128 + SIGKILL)
@@ -299,8 +294,7 @@ import Testing
     }
   }
 
-  @Test("A restore is refused while another receiptctl has the database open")
-  func restoreBesideAReader() throws {
+  @Test func `A restore is refused while another receiptctl has the database open`() throws {
     try withRelay { relay, _ in
       try relay.passTime()
       let backup = relay.directory.file("backup.db")
@@ -344,8 +338,7 @@ import Testing
     }
   }
 
-  @Test("The dashboard's first page opens while the events cannot be counted, and says so")
-  func damagedEvents() throws {
+  @Test func `The dashboard's first page opens while the events cannot be counted, and says so`() throws {
     try withRelay { relay, _ in
       #expect(try relay.stop() == 0)
       let size = LargeDatabase.Size(receipts: 2000, failed: 10, isWhole: true)
@@ -361,8 +354,7 @@ import Testing
     }
   }
 
-  @Test("The thread of the quick check sleeps until the stop joins it")
-  func checkerThread() throws {
+  @Test func `The thread of the quick check sleeps until the stop joins it`() throws {
     try withRelay(top: ["log": ["level": "debug"]]) { relay, _ in
       try waitUntil("the check has ended") { relay.log.contains("the quick check found no damage") }
       let folder = "/proc/\(try #require(relay.process).id)/task"

@@ -34,8 +34,7 @@ import Testing
     }
   }
 
-  @Test("Each gets one receipt with its own id, and operators see both together")
-  func both() throws {
+  @Test func `Each gets one receipt with its own id, and operators see both together`() throws {
     try withBoth { relay, purchasely, backend in
       let checkout = Checkout("both")
       try relay.buy(checkout)
@@ -58,8 +57,8 @@ import Testing
     }
   }
 
-  @Test("One that fails delays the other by nothing, and is sent again alone", arguments: [false, true])
-  func oneFails(isBackend: Bool) throws {
+  @Test(arguments: [false, true])
+  func `One that fails delays the other by nothing, and is sent again alone`(isBackend: Bool) throws {
     try withBoth { relay, purchasely, backend in
       let (failing, healthy) = isBackend ? (backend, purchasely) : (purchasely, backend)
       failing.answerAll(.status(422))
@@ -79,8 +78,8 @@ import Testing
     }
   }
 
-  @Test("A kill between the two deliveries loses none, and repeats none (R3, R9)", arguments: [false, true])
-  func killed(isBackend: Bool) throws {
+  @Test(arguments: [false, true])
+  func `A kill between the two deliveries loses none, and repeats none (R3, R9)`(isBackend: Bool) throws {
     try withBoth { relay, purchasely, backend in
       let (late, early) = isBackend ? (backend, purchasely) : (purchasely, backend)
       late.answerAll(.status(503))

@@ -9,10 +9,8 @@ import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct DiskTests {
-  @Test(
-    "On a full disk requests get 503 and deliveries continue; space ends it (R1, R4, R8)",
-    .enabled(if: Tool.hasNamespaces, "needs name spaces for users and mounts"))
-  func fullDisk() throws {
+  @Test(.enabled(if: Tool.hasNamespaces, "needs name spaces for users and mounts"))
+  func `On a full disk requests get 503 and deliveries continue; space ends it (R1, R4, R8)`() throws {
     let destination = try Destination()
     defer { destination.stop() }
     let disk = SmallDisk(try Relay(destination, app: ["join": ["wait_for_context": "0s"]]))

@@ -24,8 +24,7 @@ import Testing
       headers: ["Content-Type": "application/json", "X-API-KEY": Secrets.clientKey])
   }
 
-  @Test("Our shop's number is in the customer's metadata, too, and the receipt went to that")
-  func shopNumber() throws {
+  @Test func `Our shop's number is in the customer's metadata, too, and the receipt went to that`() throws {
     try withRelay { relay, destination in
       let metadata: JSONValue = ["user_id": "4711", "ply_user_id": "jdo-1"]
       let customer: JSONValue = ["id": "cus_1", "object": "customer", "metadata": metadata]
@@ -39,8 +38,7 @@ import Testing
     }
   }
 
-  @Test("My son paid with my card while his phone was offline, and I got what he bought")
-  func familyCard() throws {
+  @Test func `My son paid with my card while his phone was offline, and I got what he bought`() throws {
     try withRelay { relay, destination in
       let first = Checkout("anna")
       try relay.post(first)
@@ -65,8 +63,7 @@ import Testing
     }
   }
 
-  @Test("Every user of our web app was [object Promise], and had what the first one bought")
-  func notAwaited() throws {
+  @Test func `Every user of our web app was [object Promise], and had what the first one bought`() throws {
     try withRelay { relay, _ in
       for user in ["[object Promise]", "00000000-0000-0000-0000-000000000000"] {
         let body: JSONValue = ["ply_context": .string(blob(price: nil)), "user_id": .string(user)]

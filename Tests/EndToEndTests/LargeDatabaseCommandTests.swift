@@ -20,8 +20,7 @@ struct LargeDatabaseCommandTests {
     return relay
   }
 
-  @Test("Lists, screens and previews have their results")
-  func answers() throws {
+  @Test func `Lists, screens and previews have their results`() throws {
     let destination = try Destination()
     defer { destination.stop() }
     let relay = try relay(destination, receipts: 60_000)
@@ -57,8 +56,7 @@ struct LargeDatabaseCommandTests {
     #expect(try run("db", "check").first?["sound"] == true)
   }
 
-  @Test("A user is forgotten among many others, and the daemon serves the rest")
-  func forget() throws {
+  @Test func `A user is forgotten among many others, and the daemon serves the rest`() throws {
     let destination = try Destination()
     defer { destination.stop() }
     let relay = try relay(destination, receipts: 20_000)

@@ -111,10 +111,8 @@ import Testing
     }
   }
 
-  @Test(
-    "The alerting rules fire when they should, and not before",
-    .enabled(if: hasPromtool, "promtool is not there (Debian: prometheus)"))
-  func rules() throws {
+  @Test(.enabled(if: hasPromtool, "promtool is not there (Debian: prometheus)"))
+  func `The alerting rules fire when they should, and not before`() throws {
     for arguments in [
       ["check", "rules", Self.path("deploy/prometheus/alerts.yml")],
       ["check", "config", Self.path("deploy/prometheus/prometheus.yml")],

@@ -12,8 +12,7 @@ struct OperatorScreenTests {
     try PseudoTerminal(relay.receiptctlCommand + words)
   }
 
-  @Test("top shows the current state, refreshes, and restores the terminal on q and on Ctrl-C")
-  func top() throws {
+  @Test func `top shows the current state, refreshes, and restores the terminal on q and on Ctrl-C`() throws {
     try withRelay { relay, destination in
       destination.answer(.status(503, body: "busy"))
       try relay.buy(Checkout("jdo-1"))
@@ -45,8 +44,7 @@ struct OperatorScreenTests {
     }
   }
 
-  @Test("top shows unfinished lookups and captures, as stats does")
-  func topShowsPayments() throws {
+  @Test func `top shows unfinished lookups and captures, as stats does`() throws {
     try AfterpayRelay.run { shop in
       _ = try shop.start()
       let line = "shop at afterpay: 1 lookup planned."
@@ -58,8 +56,7 @@ struct OperatorScreenTests {
     }
   }
 
-  @Test("top keeps its header on the first line of an 80×24 screen")
-  func topFitsTheScreen() throws {
+  @Test func `top keeps its header on the first line of an 80×24 screen`() throws {
     try withRelay { relay, destination in
       // A long cause, long sentences about a pause, and more troubles than lines.
       destination.answerAll(.status(403, body: "no"))
@@ -93,10 +90,8 @@ struct OperatorScreenTests {
     }
   }
 
-  @Test(
-    "A backup that a full disk ends leaves no partial files",
-    .enabled(if: Tool.hasNamespaces, "needs a separate file system"))
-  func backupOnAFullDisk() throws {
+  @Test(.enabled(if: Tool.hasNamespaces, "needs a separate file system"))
+  func `A backup that a full disk ends leaves no partial files`() throws {
     try withBackup { folder, backup in
       let script = #"mount -t tmpfs -o size=64k none "$0" && { "$@"; echo "code $?, left:$(ls -A "$0")"; }"#
       let full = try ShellRun(["unshare", "--map-root-user", "--mount", "sh", "-c", script, folder] + backup)
@@ -105,9 +100,8 @@ struct OperatorScreenTests {
     }
   }
 
-  @Test(
-    "A backup that Ctrl-C ends leaves no partial files", .enabled(if: Tool.hasTracing, "needs strace"))
-  func backupInterrupted() throws {
+  @Test(.enabled(if: Tool.hasTracing, "needs strace"))
+  func `A backup that Ctrl-C ends leaves no partial files`() throws {
     try withBackup { folder, backup in
       // Stopped before the rename. The delay is shorter than the wait for its end: strace 6.1 may keep an
       // ended process until the delay is over.
@@ -121,8 +115,7 @@ struct OperatorScreenTests {
     }
   }
 
-  @Test("stats --watch draws again and again until Ctrl-C")
-  func watch() throws {
+  @Test func `stats --watch draws again and again until Ctrl-C`() throws {
     try withRelay { relay, _ in
       try relay.buy(Checkout("jdo-1"))
       try relay.reaches(.delivered, Checkout("jdo-1").subscription)

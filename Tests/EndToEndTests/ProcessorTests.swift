@@ -43,8 +43,7 @@ import Testing
     stripe.records = records
   }
 
-  @Test("A payment whose event lacks the price gets it by a lookup, and is delivered")
-  func price() throws {
+  @Test func `A payment whose event lacks the price gets it by a lookup, and is delivered`() throws {
     try withStripe { relay, destination, stripe, asked in
       let checkout = Checkout("lacking")
       know(checkout, stripe)
@@ -89,8 +88,7 @@ import Testing
     }
   }
 
-  @Test("After a 429 lookups wait for Retry-After, and nothing is lost")
-  func limited() throws {
+  @Test func `After a 429 lookups wait for Retry-After, and nothing is lost`() throws {
     let behaviour = SandboxStripeBehaviour(status: 429, retryAfterSeconds: 2)
     try withStripe(behaviour) { relay, _, stripe, asked in
       let checkout = Checkout("patient")
@@ -111,8 +109,7 @@ import Testing
     }
   }
 
-  @Test("A refused key is logged once, and a reload with the right key resumes lookups")
-  func refused() throws {
+  @Test func `A refused key is logged once, and a reload with the right key resumes lookups`() throws {
     try withStripe(SandboxStripeBehaviour(apiKey: "rk_test_2")) { relay, _, stripe, asked in
       for user in ["a", "b"] {
         know(Checkout(user), stripe)

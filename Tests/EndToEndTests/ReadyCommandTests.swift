@@ -15,8 +15,7 @@ import Testing
     return (code, TextFile.read(path, from: begin))
   }
 
-  @Test("The exit code says whether receiptd is ready")
-  func ready() throws {
+  @Test func `The exit code says whether receiptd is ready`() throws {
     let reserved = try ReservedPort()
     let admin: JSONValue = ["address": "127.0.0.1", "port": .integer(Int64(reserved.number))]
     try withRelay(top: ["admin": admin, "limits": ["connections": 8, "webhook_connections": 0]]) { relay, _ in
@@ -38,8 +37,7 @@ import Testing
     }
   }
 
-  @Test("Without a fixed port nobody can be asked")
-  func noPort() throws {
+  @Test func `Without a fixed port nobody can be asked`() throws {
     try withRelay { relay, _ in
       let ran = try run(["ready"], relay)
       #expect(ran.code == 77)

@@ -22,8 +22,7 @@ import Testing
     }
   }
 
-  @Test("A new purchase is delivered next during a replay of hundreds to a slow destination")
-  func purchaseIsNext() throws {
+  @Test func `A new purchase is delivered next during a replay of hundreds to a slow destination`() throws {
     let app: JSONValue = ["delivery": ["concurrency": 4, "rate": 1000]]
     try Self.withFailed(app: app) { relay, destination in
       destination.answerAll(.late(.milliseconds(200), .taken))

@@ -7,10 +7,8 @@ import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct SecrecyTests {
-  @Test(
-    "Secrets, bodies and users are in no log line, no metric and no error (R7)",
-    arguments: ["text", "json"])
-  func nothingLeaks(format: String) throws {
+  @Test(arguments: ["text", "json"])
+  func `Secrets, bodies and users are in no log line, no metric and no error (R7)`(format: String) throws {
     let top: JSONValue = ["log": ["format": .string(format), "level": "debug"]]
     try withRelay(app: ["delivery": ["breaker": ["failures": 2]]], top: top) { relay, destination in
       let checkout = Checkout("user-of-secrecy")

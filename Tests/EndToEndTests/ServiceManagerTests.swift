@@ -80,8 +80,7 @@ private final class NotifySocket {
     }
   }
 
-  @Test("A line has its priority in the journal, and none elsewhere")
-  func journal() throws {
+  @Test func `A line has its priority in the journal, and none elsewhere`() throws {
     try withRelay { relay, _ in
       #expect(relay.log.split(separator: "\n").allSatisfy { !$0.hasPrefix("<") })
       #expect(try relay.stop() == 0)

@@ -28,8 +28,7 @@ private final class ManagerSocket {
 }
 
 @Suite("Socket activation", .withDaemonLog) struct SocketActivationTests {
-  @Test("A connection that is made while no receiptd runs is served by the next one (R1)")
-  func waitsInTheSocket() throws {
+  @Test func `A connection that is made while no receiptd runs is served by the next one (R1)`() throws {
     let socket = try ManagerSocket()
     try withRelay(top: ["listen": socket.section]) {
       $0.sockets = [socket.descriptor]
@@ -82,8 +81,7 @@ private final class ManagerSocket {
     }
   }
 
-  @Test("The admin listener may have a socket, too")
-  func both() throws {
+  @Test func `The admin listener may have a socket, too`() throws {
     let (open, admin) = (try ManagerSocket(), try ManagerSocket())
     try withRelay(top: ["listen": open.section, "admin": admin.section]) {
       // The order does not matter: each has the address of its listener.
@@ -96,8 +94,7 @@ private final class ManagerSocket {
     }
   }
 
-  @Test("A socket with the address of no listener is a fault of the configuration")
-  func otherAddress() throws {
+  @Test func `A socket with the address of no listener is a fault of the configuration`() throws {
     let socket = try ManagerSocket()
     let destination = try Destination()
     defer { destination.stop() }
@@ -108,8 +105,7 @@ private final class ManagerSocket {
     #expect(relay.log.contains("listens on 127.0.0.1:\(socket.port), which is neither"))
   }
 
-  @Test("A descriptor that does not listen is refused")
-  func notListening() throws {
+  @Test func `A descriptor that does not listen is refused`() throws {
     let reserved = try ReservedPort()
     let destination = try Destination()
     defer { destination.stop() }

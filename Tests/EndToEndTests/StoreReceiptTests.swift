@@ -57,8 +57,7 @@ import Testing
     }
   }
 
-  @Test("An app that sells in app stores only needs no payment processor")
-  func storesOnly() throws {
+  @Test func `An app that sells in app stores only needs no payment processor`() throws {
     try withRelay(
       prepare: { relay in
         guard case .object(let all) = relay.configuration,
@@ -104,8 +103,7 @@ import Testing
     }
   }
 
-  @Test("An erased user's purchase leaves nothing behind, and is refused from then on")
-  func erased() throws {
+  @Test func `An erased user's purchase leaves nothing behind, and is refused from then on`() throws {
     try withRelay { relay, _ in
       let body = #"{"platform":"PLAY_STORE","store_product_id":"gold","purchase_token":"token-of-jane"}"#
       #expect(try Self.report(relay, "user-jane", body).status == 201)

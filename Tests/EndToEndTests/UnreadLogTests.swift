@@ -62,8 +62,7 @@ import Testing
       .flatMap { Int($0.dropFirst(name.utf8.count)) } ?? -1
   }
 
-  @Test("With a full log pipe webhooks are answered and SIGTERM ends the process")
-  func fullPipe() throws {
+  @Test func `With a full log pipe webhooks are answered and SIGTERM ends the process`() throws {
     let destination = try Destination()
     defer { destination.stop() }
     let relay = try Relay(destination, top: ["log": ["level": "debug"]])

@@ -30,8 +30,7 @@ import Testing
     presentationId: "pres_1", placementId: "onboarding", stripePriceId: "price_1",
     stripeObjectType: "subscription", originalPlatform: "IOS")
 
-  @Test("PL04: The page's code posts to an open app as it is, with the user in the path")
-  func open() async throws {
+  @Test func `PL04: The page's code posts to an open app as it is, with the user in the path`() async throws {
     try await Self.withRelay(["client": "open"]) { relay, _ in
       let answer = try #require(try await Self.post(Self.context, to: relay, key: nil))
       let posted = try JSONValue(parsing: Array(answer))
@@ -42,8 +41,7 @@ import Testing
     }
   }
 
-  @Test("PL05: With client keys the page's code is refused, until one line adds the key")
-  func key() async throws {
+  @Test func `PL05: With client keys the page's code is refused, until one line adds the key`() async throws {
     try await Self.withRelay([:]) { relay, _ in
       let refused = await #expect(throws: ServerErrorResponse.self) {
         try await Self.post(Self.context, to: relay, key: nil)

@@ -26,8 +26,7 @@ import Testing
     try withRelay(app: app) { relay, purchasely in try body(relay, purchasely, backend) }
   }
 
-  @Test("A receipt is signed with each secret, and a repeat has the same id and bytes")
-  func repeats() throws {
+  @Test func `A receipt is signed with each secret, and a repeat has the same id and bytes`() throws {
     try withWebhook { relay, purchasely, backend in
       backend.answer(.status(500))
       let checkout = Checkout("signed")
@@ -120,8 +119,7 @@ import Testing
     }
   }
 
-  @Test("Without a webhook a receipt waits, visibly, and leaves with the reload that adds it")
-  func waits() throws {
+  @Test func `Without a webhook a receipt waits, visibly, and leaves with the reload that adds it`() throws {
     try withWebhook(isConfigured: false) { relay, purchasely, backend in
       let checkout = Checkout("patient")
       try relay.ingest(checkout.completed)

@@ -26,8 +26,8 @@ extension FuzzTarget: CustomTestStringConvertible {
 }
 
 @Suite struct FuzzCorpusTorture {
-  @Test("Every input of the corpus passes", arguments: FuzzTarget.all)
-  func keptInputsHold(_ target: FuzzTarget) throws {
+  @Test(arguments: FuzzTarget.all)
+  func `Every input of the corpus passes`(_ target: FuzzTarget) throws {
     let inputs = try Corpus.inputs(target)
     #expect(!inputs.isEmpty)
     for (name, bytes) in inputs {
@@ -39,14 +39,12 @@ extension FuzzTarget: CustomTestStringConvertible {
     }
   }
 
-  @Test("The corpus has a folder for each target, and no other")
-  func corpusIsWhole() throws {
+  @Test func `The corpus has a folder for each target, and no other`() throws {
     let folders = try FileManager.default.contentsOfDirectory(atPath: Corpus.folder)
     #expect(Set(folders) == Set(FuzzTarget.all.map(\.name)))
   }
 
-  @Test("Mutations of the corpus pass")
-  func mutationsHold() throws {
+  @Test func `Mutations of the corpus pass`() throws {
     let first = Torture.seed(1)
     let count = Torture.size(short: 150, long: 3_000)
     var executions = 0

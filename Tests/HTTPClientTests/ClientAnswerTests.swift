@@ -6,8 +6,7 @@ import Testing
 
 @Suite("Answers", .serialized)
 struct ClientAnswerTests {
-  @Test("Status, header fields and body arrive; names are found in any case")
-  func answer() throws {
+  @Test func `Status, header fields and body arrive; names are found in any case`() throws {
     let result = try result(
       ofAnswer: "HTTP/1.1 422 Nope\r\nRETRY-after: \t 7 \r\nX-A: 1\r\nx-a: 2\r\nEmpty:\r\n"
         + "Content-Length: 4\r\n\r\nbody")
@@ -23,8 +22,7 @@ struct ClientAnswerTests {
     #expect((Duration.zero..<Duration.seconds(8)).contains(result.duration))
   }
 
-  @Test("CA10: Chunks are joined; interim answers and trailers are dropped")
-  func interim() throws {
+  @Test func `CA10: Chunks are joined; interim answers and trailers are dropped`() throws {
     let result = try result(
       ofAnswer: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
         + "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-A: 1\r\n\r\n"
@@ -36,8 +34,7 @@ struct ClientAnswerTests {
     #expect(result.headers.map(\.name) == ["Transfer-Encoding", "X-A"])
   }
 
-  @Test("A flood of interim answers ends as a malformed answer")
-  func interimFlood() throws {
+  @Test func `A flood of interim answers ends as a malformed answer`() throws {
     let result = try withServer({ connection in
       _ = connection.readRequest()
       while connection.send("HTTP/1.1 102 Processing\r\n\r\n") {}
@@ -47,8 +44,7 @@ struct ClientAnswerTests {
     #expect(result.requestWasSent)
   }
 
-  @Test("A flood of fields in one interim answer ends as a malformed answer")
-  func interimHeaderFlood() throws {
+  @Test func `A flood of fields in one interim answer ends as a malformed answer`() throws {
     let result = try withServer({ connection in
       _ = connection.readRequest()
       connection.send("HTTP/1.1 103 Early Hints\r\n")
@@ -58,25 +54,22 @@ struct ClientAnswerTests {
     #expect(result.failure == .malformedAnswer)
   }
 
-  @Test(
-    "Bytes that are not an HTTP answer are malformed",
-    arguments: [
-      "hello\r\n\r\n", "ICY 200 OK\r\n\r\n", "HTTP/1.1 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n",
-      "HTTP/1.1 99 X\r\n\r\n", "HTTP/1.1 099 X\r\n\r\n", "HTTP/1.1 600 X\r\n\r\n", "HTTP/1.1 -20 X\r\n\r\n",
-      "HTTP/1.1 \r\n\r\n",
-      "HTTP/7.1 200 OK\r\n\r\n",
-      "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
-      "\0\0\0\0\r\n\r\n", "HTTP/1.1 20\u{ff10} OK\r\n\r\n",
-    ])
-  func malformed(answer: String) throws {
+  @Test(arguments: [
+    "hello\r\n\r\n", "ICY 200 OK\r\n\r\n", "HTTP/1.1 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n",
+    "HTTP/1.1 99 X\r\n\r\n", "HTTP/1.1 099 X\r\n\r\n", "HTTP/1.1 600 X\r\n\r\n", "HTTP/1.1 -20 X\r\n\r\n",
+    "HTTP/1.1 \r\n\r\n",
+    "HTTP/7.1 200 OK\r\n\r\n",
+    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+    "\0\0\0\0\r\n\r\n", "HTTP/1.1 20\u{ff10} OK\r\n\r\n",
+  ])
+  func `Bytes that are not an HTTP answer are malformed`(answer: String) throws {
     let result = try result(ofAnswer: answer)
     #expect(result.status == nil)
     #expect(result.failure == .malformedAnswer)
     #expect(result.requestWasSent)
   }
 
-  @Test("A line without end is malformed")
-  func endlessLine() throws {
+  @Test func `A line without end is malformed`() throws {
     let result = try withServer({ connection in
       _ = connection.readRequest()
       while connection.send(String(repeating: "x", count: 4_096)) {}
@@ -85,8 +78,8 @@ struct ClientAnswerTests {
     #expect(result.failure == .malformedAnswer)
   }
 
-  @Test("A header field without end is malformed, and the status before it counts", arguments: [102, 200])
-  func endlessField(status: Int) throws {
+  @Test(arguments: [102, 200])
+  func `A header field without end is malformed, and the status before it counts`(status: Int) throws {
     let result = try withServer({ connection in
       _ = connection.readRequest()
       connection.send("HTTP/1.1 \(status) X\r\nX-Long: ")
@@ -96,8 +89,7 @@ struct ClientAnswerTests {
     #expect(result.failure == .malformedAnswer)
   }
 
-  @Test("A redirect is an answer and is not followed")
-  func redirect() throws {
+  @Test func `A redirect is an answer and is not followed`() throws {
     try withServer({ connection in
       _ = connection.readRequest()
       connection.answer()
@@ -110,8 +102,7 @@ struct ClientAnswerTests {
     }
   }
 
-  @Test("Of an endless body the first 64 KiB are kept, and the status counts")
-  func endlessBody() throws {
+  @Test func `Of an endless body the first 64 KiB are kept, and the status counts`() throws {
     let result = try withServer({ connection in
       _ = connection.readRequest()
       connection.send("HTTP/1.1 200 OK\r\n\r\n")
@@ -123,8 +114,7 @@ struct ClientAnswerTests {
     #expect(result.body == [UInt8](repeating: UInt8(ascii: "x"), count: TransferLimits.bodyBytesMax))
   }
 
-  @Test("A body of exactly 64 KiB is whole")
-  func fullBody() throws {
+  @Test func `A body of exactly 64 KiB is whole`() throws {
     let body = String(repeating: "x", count: TransferLimits.bodyBytesMax)
     let result = try result(ofAnswer: "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
     #expect(result.status == 200)
@@ -132,21 +122,18 @@ struct ClientAnswerTests {
     #expect(result.body.count == body.utf8.count)
   }
 
-  @Test(
-    "With a truncated or badly framed body the status counts",
-    arguments: [
-      "Content-Length: 100\r\n\r\nabc", "Content-Length: 9223372036854775807\r\n\r\nabc",
-      "Transfer-Encoding: chunked\r\n\r\n5\r\nab", "Transfer-Encoding: chunked\r\n\r\nzz\r\nab\r\n",
-      "Content-Length: -1\r\n\r\nabc", "Content-Length: 3\r\n",
-    ])
-  func cutBody(rest: String) throws {
+  @Test(arguments: [
+    "Content-Length: 100\r\n\r\nabc", "Content-Length: 9223372036854775807\r\n\r\nabc",
+    "Transfer-Encoding: chunked\r\n\r\n5\r\nab", "Transfer-Encoding: chunked\r\n\r\nzz\r\nab\r\n",
+    "Content-Length: -1\r\n\r\nabc", "Content-Length: 3\r\n",
+  ])
+  func `With a truncated or badly framed body the status counts`(rest: String) throws {
     let result = try result(ofAnswer: "HTTP/1.1 201 Created\r\n\(rest)")
     #expect(result.status == 201)
     #expect(result.bodyTruncated)
   }
 
-  @Test("If a server hangs in the middle of its answer, the status counts")
-  func hangInBody() throws {
+  @Test func `If a server hangs in the middle of its answer, the status counts`() throws {
     let result = try withServer({ connection in
       _ = connection.readRequest()
       connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nab")
@@ -157,8 +144,7 @@ struct ClientAnswerTests {
     #expect(result.body == Array("ab".utf8))
   }
 
-  @Test("A slow body ends at the timeout, and the status counts")
-  func slowDrip() throws {
+  @Test func `A slow body ends at the timeout, and the status counts`() throws {
     let result = try withServer({ connection in
       _ = connection.readRequest()
       connection.send("HTTP/1.1 200 OK\r\n\r\n")
@@ -170,8 +156,7 @@ struct ClientAnswerTests {
     #expect((Duration.milliseconds(290)..<Duration.seconds(5)).contains(result.duration))
   }
 
-  @Test("Too many header fields or too long ones end the answer but not its status")
-  func headerLimits() throws {
+  @Test func `Too many header fields or too long ones end the answer but not its status`() throws {
     let many = (0...TransferLimits.headersMax).map { "X-\($0): 1\r\n" }.joined()
     let manyResult = try result(ofAnswer: "HTTP/1.1 200 OK\r\n\(many)\r\n")
     #expect(manyResult.status == 200)
@@ -184,8 +169,7 @@ struct ClientAnswerTests {
     #expect(longResult.headers == [TransferHeader("X-A", "1")])
   }
 
-  @Test("A header line that is not a field, is folded or is not UTF-8 is dropped")
-  func oddHeaders() throws {
+  @Test func `A header line that is not a field, is folded or is not UTF-8 is dropped`() throws {
     let bytes = Array("HTTP/1.1 200 OK\r\nX-A: 1\r\n folded\r\nnonsense\r\nX-B: ".utf8) + [0xff, 0xfe]
     let result = try withServer({ connection in
       _ = connection.readRequest()

@@ -23,8 +23,7 @@ struct ClientRequestTests {
     }
   }
 
-  @Test("A POST carries exactly its headers and its body")
-  func post() throws {
+  @Test func `A POST carries exactly its headers and its body`() throws {
     let body = "{\"nul\":\"\0\",\"text\":\"é\"}"
     let text = try sent {
       $0.headers = [.init("Content-Type", "application/json"), .init("X-API-KEY", "k"), .init("X-Empty", "")]
@@ -42,8 +41,7 @@ struct ClientRequestTests {
     #expect(text.hasSuffix("\r\n\r\n" + body))
   }
 
-  @Test("A large body is sent without waiting for a 100, and without an invented type")
-  func largeBody() throws {
+  @Test func `A large body is sent without waiting for a 100, and without an invented type`() throws {
     let text = try sent { $0.body = [UInt8](repeating: UInt8(ascii: "x"), count: 2 << 20) }
     #expect(text.contains("Content-Length: 2097152\r\n"))
     #expect(!text.lowercased().contains("expect:"))
@@ -51,8 +49,7 @@ struct ClientRequestTests {
     #expect(text.utf8.suffix(2 << 20).allSatisfy { $0 == UInt8(ascii: "x") })
   }
 
-  @Test("A PATCH differs from a POST in its method only, and the next POST is one again")
-  func patch() throws {
+  @Test func `A PATCH differs from a POST in its method only, and the next POST is one again`() throws {
     let pool = try makePool(connectionsMax: 1)
     let seen = Monitor<[String]>([])
     try withServer({ connection in
@@ -73,8 +70,7 @@ struct ClientRequestTests {
     #expect(requests[3].hasSuffix("\r\n\r\n"))
   }
 
-  @Test("An empty POST has a length of 0, and a GET has no body")
-  func empty() throws {
+  @Test func `An empty POST has a length of 0, and a GET has no body`() throws {
     #expect(try sent { $0.body = [] }.contains("Content-Length: 0\r\n"))
     let get = try sent { $0.method = .get }
     #expect(get.hasPrefix("GET /receipts HTTP/1.1\r\n"))
@@ -102,10 +98,8 @@ struct ClientRequestTests {
     #expect(pool.run(timeout: .zero).isEmpty)
   }
 
-  @Test(
-    "http is allowed to every spelling of this machine",
-    arguments: ["127.0.0.1", "127.1", "2130706433", "0x7f000001", "localhost", "LOCALHOST"])
-  func loopback(host: String) throws {
+  @Test(arguments: ["127.0.0.1", "127.1", "2130706433", "0x7f000001", "localhost", "LOCALHOST"])
+  func `http is allowed to every spelling of this machine`(host: String) throws {
     let result = try withServer({ connection in
       _ = connection.readRequest()
       connection.answer()
@@ -113,8 +107,7 @@ struct ClientRequestTests {
     #expect(result.status == 200)
   }
 
-  @Test("http to ::1 is allowed, with or without a listener")
-  func loopbackIPv6() throws {
+  @Test func `http to ::1 is allowed, with or without a listener`() throws {
     let (descriptor, port) = try openSocket()
     defer { Glibc.close(descriptor) }
     let result = try perform(TransferRequest(method: .get, url: "http://[0:0::1]:\(port)/"))
@@ -122,14 +115,12 @@ struct ClientRequestTests {
     #expect(!result.requestWasSent)
   }
 
-  @Test(
-    "A header field that would break its line or the framing is refused",
-    arguments: [
-      TransferHeader("", "x"), .init("X Y", "x"), .init("X:", "x"), .init("X\r\nY", "x"), .init("Ü", "x"),
-      .init("X", "a\r\nY: b"), .init("X", "a\nb"), .init("X", "a\0"), .init("X", "a\u{7f}"),
-      .init("Content-Length", "0"), .init("transfer-encoding", "chunked"), .init("EXPECT", "100-continue"),
-    ])
-  func refusedHeaders(header: TransferHeader) throws {
+  @Test(arguments: [
+    TransferHeader("", "x"), .init("X Y", "x"), .init("X:", "x"), .init("X\r\nY", "x"), .init("Ü", "x"),
+    .init("X", "a\r\nY: b"), .init("X", "a\nb"), .init("X", "a\0"), .init("X", "a\u{7f}"),
+    .init("Content-Length", "0"), .init("transfer-encoding", "chunked"), .init("EXPECT", "100-continue"),
+  ])
+  func `A header field that would break its line or the framing is refused`(header: TransferHeader) throws {
     let pool = try makePool()
     #expect(throws: TransferFailure.refusedHeader) {
       try pool.start(TransferRequest(method: .post, url: "https://example.com/", headers: [header]), tag: 1)

@@ -7,8 +7,7 @@ import Testing
 
 @Suite("TLS", .serialized)
 struct ClientTLSTests {
-  @Test("A certificate of an unknown authority is rejected before the request is sent")
-  func selfSigned() throws {
+  @Test func `A certificate of an unknown authority is rejected before the request is sent`() throws {
     let server = try TLSServer(try SelfSignedCertificate(for: "DNS:localhost"))
     let result = try perform(server.request(nil))
     #expect(result.status == nil)
@@ -19,8 +18,7 @@ struct ClientTLSTests {
     #expect(detail.contains("certificate"))
   }
 
-  @Test("A certificate is accepted when its authority is in the given file")
-  func ownAuthority() throws {
+  @Test func `A certificate is accepted when its authority is in the given file`() throws {
     let certificate = try SelfSignedCertificate(for: "DNS:localhost")
     let server = try TLSServer(certificate)
     let result = try perform(server.request(certificate))
@@ -46,8 +44,7 @@ struct ClientTLSTests {
     #expect(!result.requestWasSent)
   }
 
-  @Test("The transfer that makes a connection learns when the server's certificate expires")
-  func certificateExpiry() throws {
+  @Test func `The transfer that makes a connection learns when the server's certificate expires`() throws {
     let before = SystemClock().wallMilliseconds
     let certificate = try SelfSignedCertificate(for: "DNS:localhost")
     let server = try TLSServer(certificate)
@@ -65,8 +62,7 @@ struct ClientTLSTests {
     #expect(plain.certificateExpiresAt == nil)
   }
 
-  @Test("A certificate for another name is rejected, although its authority is trusted")
-  func otherName() throws {
+  @Test func `A certificate for another name is rejected, although its authority is trusted`() throws {
     let certificate = try SelfSignedCertificate(for: "DNS:other.example")
     let server = try TLSServer(certificate)
     let result = try perform(server.request(certificate))
@@ -75,8 +71,7 @@ struct ClientTLSTests {
     #expect(!result.requestWasSent)
   }
 
-  @Test("An expired certificate is rejected, although its authority is trusted")
-  func expired() throws {
+  @Test func `An expired certificate is rejected, although its authority is trusted`() throws {
     let certificate = try SelfSignedCertificate(for: "DNS:localhost", isExpired: true)
     let server = try TLSServer(certificate)
     let result = try perform(server.request(certificate))
@@ -85,8 +80,7 @@ struct ClientTLSTests {
     #expect(!result.requestWasSent)
   }
 
-  @Test("Another authority than the given one is rejected")
-  func otherAuthority() throws {
+  @Test func `Another authority than the given one is rejected`() throws {
     let server = try TLSServer(try SelfSignedCertificate(for: "DNS:localhost"))
     let other = try SelfSignedCertificate(for: "DNS:localhost", subject: "another-authority")
     let result = try perform(server.request(other))
@@ -94,8 +88,7 @@ struct ClientTLSTests {
     #expect(!result.requestWasSent)
   }
 
-  @Test("A missing file of authorities differs from a bad certificate")
-  func missingAuthorityFile() throws {
+  @Test func `A missing file of authorities differs from a bad certificate`() throws {
     let certificate = try SelfSignedCertificate(for: "DNS:localhost")
     let server = try TLSServer(certificate)
     var request = server.request(certificate)
@@ -107,8 +100,7 @@ struct ClientTLSTests {
     #expect(throws: TransferFailure.certificateAuthorityUnreadable) { try makePool().start(request, tag: 1) }
   }
 
-  @Test("A server that speaks plain text on a TLS port fails the handshake")
-  func plainText() throws {
+  @Test func `A server that speaks plain text on a TLS port fails the handshake`() throws {
     let result = try withServer({ connection in
       connection.send("HTTP/1.1 200 OK\r\n\r\n")
       connection.waitForClose()
@@ -118,8 +110,7 @@ struct ClientTLSTests {
     #expect(!result.requestWasSent)
   }
 
-  @Test("TLS 1.1 is refused")
-  func oldVersion() throws {
+  @Test func `TLS 1.1 is refused`() throws {
     let certificate = try SelfSignedCertificate(for: "DNS:localhost")
     let server = try TLSServer(certificate, ["-www", "-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"])
     let result = try perform(server.request(certificate))
@@ -127,8 +118,7 @@ struct ClientTLSTests {
     #expect(!result.requestWasSent)
   }
 
-  @Test("A handshake that hangs ends at the connect timeout")
-  func hangingHandshake() throws {
+  @Test func `A handshake that hangs ends at the connect timeout`() throws {
     let result = try withServer({ $0.waitForClose() }) { server in
       try perform(
         TransferRequest(
@@ -140,8 +130,7 @@ struct ClientTLSTests {
     #expect(result.duration < .seconds(5))
   }
 
-  @Test("HTTP/2 is used if TLS offers it, and interim answers are dropped")
-  func http2() throws {
+  @Test func `HTTP/2 is used if TLS offers it, and interim answers are dropped`() throws {
     let certificate = try SelfSignedCertificate(for: "DNS:localhost")
     let server = try TLSServer(certificate, ["-alpn", "h2"])
     let pool = try makePool()

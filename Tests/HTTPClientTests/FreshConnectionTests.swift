@@ -22,8 +22,7 @@ struct FreshConnectionTests {
     }
   }
 
-  @Test("After a time-out on a kept connection, the next request uses a new one")
-  func silence() throws {
+  @Test func `After a time-out on a kept connection, the next request uses a new one`() throws {
     try withServer(Self.silentAfterOne()) { server in
       let pool = try makePool()
       #expect(try perform(server.request(), on: pool).status == 200)
@@ -33,8 +32,7 @@ struct FreshConnectionTests {
     }
   }
 
-  @Test("An HTTP/2 connection that fell silent is not asked again")
-  func silentHTTP2() throws {
+  @Test func `An HTTP/2 connection that fell silent is not asked again`() throws {
     let certificate = try SelfSignedCertificate(for: "DNS:localhost")
     // It serves one connection at a time: the second one begins when the first one is closed.
     let server = try TLSServer(certificate, ["-alpn", "h2"])
@@ -53,8 +51,7 @@ struct FreshConnectionTests {
     #expect(prefaces() == 2)
   }
 
-  @Test("A request for a fresh connection gets one, and later requests share it")
-  func fresh() throws {
+  @Test func `A request for a fresh connection gets one, and later requests share it`() throws {
     try withServer({ while $0.readRequest() != nil { $0.answer() } }) { server in
       let pool = try makePool()
       var request = server.request()
@@ -91,8 +88,7 @@ struct FreshConnectionTests {
     start.advanced(by: .milliseconds(milliseconds))
   }
 
-  @Test("A name lookup has its own ten seconds, and takes nothing from the other timeouts")
-  func slowLookup() {
+  @Test func `A name lookup has its own ten seconds, and takes nothing from the other timeouts`() {
     var clock = TransferClock(timeout: .seconds(10), connectTimeout: .seconds(3), now: Self.start)
     #expect(clock.deadline == Self.after(3000), "a kept connection or a known address")
     clock.lookupBegan(now: Self.after(100))
@@ -134,8 +130,7 @@ struct FreshConnectionTests {
     #expect(!ProxySettings(Environment(["https_proxy": "p:1", "no_proxy": "*"])).applies(to: host))
   }
 
-  @Test("A refusal by the proxy names the proxy, not the server")
-  func refusingProxy() throws {
+  @Test func `A refusal by the proxy names the proxy, not the server`() throws {
     try withServer({ connection in
       _ = connection.readRequest()
       connection.answer("403 Forbidden", "")
@@ -153,8 +148,7 @@ struct FreshConnectionTests {
     }
   }
 
-  @Test("A proxy that refuses connections is named, with the reason")
-  func absentProxy() throws {
+  @Test func `A proxy that refuses connections is named, with the reason`() throws {
     let port = try ReservedPort()
     let proxies = ProxySettings(Environment(["ALL_PROXY": "127.0.0.1:\(port.number)"]))
     let pool = try TransferPool(connectionsMax: 1, proxies: proxies)
@@ -169,8 +163,7 @@ struct FreshConnectionTests {
     #expect(direct.route == "127.0.0.1")
   }
 
-  @Test("No coding is accepted, and an answer that has one is a failure with a status")
-  func coded() throws {
+  @Test func `No coding is accepted, and an answer that has one is a failure with a status`() throws {
     let received = Monitor("")
     let result = try withServer({ connection in
       let request = connection.readRequest() ?? ""

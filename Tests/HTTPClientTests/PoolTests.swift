@@ -14,8 +14,7 @@ struct PoolTests {
 
   private static let hang: @Sendable (ScriptedConnection) -> Void = { $0.waitForClose() }
 
-  @Test("A refused connection has sent nothing")
-  func refused() throws {
+  @Test func `A refused connection has sent nothing`() throws {
     let (descriptor, port) = try openSocket()
     defer { Glibc.close(descriptor) }
     let result = try perform(TransferRequest(method: .post, url: "http://127.0.0.1:\(port)/"))
@@ -51,8 +50,7 @@ struct PoolTests {
     #expect(good.detail == nil)
   }
 
-  @Test("A name that does not resolve has sent nothing")
-  func unresolved() throws {
+  @Test func `A name that does not resolve has sent nothing`() throws {
     let request = TransferRequest(method: .post, url: "https://receipts.invalid/", timeout: .seconds(2))
     let pool = try TransferPool(connectionsMax: 1, proxies: ProxySettings(Environment([:])))
     let result = try perform(request, on: pool)
@@ -62,8 +60,7 @@ struct PoolTests {
     #expect(result.duration < .seconds(30))
   }
 
-  @Test("A server that never answers ends at the timeout, and the request counts as sent")
-  func hang() throws {
+  @Test func `A server that never answers ends at the timeout, and the request counts as sent`() throws {
     let result = try withServer(Self.hang) { try perform($0.request(timeout: .milliseconds(200))) }
     #expect(result.status == nil)
     #expect(result.failure == .timeout)
@@ -71,8 +68,7 @@ struct PoolTests {
     #expect((Duration.milliseconds(190)..<Duration.seconds(5)).contains(result.duration))
   }
 
-  @Test("A reset or a close instead of an answer is a lost connection with the request sent")
-  func lost() throws {
+  @Test func `A reset or a close instead of an answer is a lost connection with the request sent`() throws {
     let reset = try withServer({ connection in
       _ = connection.readRequest()
       connection.reset()
@@ -86,8 +82,7 @@ struct PoolTests {
     #expect(closed.requestWasSent)
   }
 
-  @Test("Successive requests share a connection")
-  func keepAlive() throws {
+  @Test func `Successive requests share a connection`() throws {
     try withServer(Self.answerAll) { server in
       let pool = try makePool()
       for _ in 0..<5 { #expect(try perform(server.request(), on: pool).status == 200) }
@@ -95,8 +90,7 @@ struct PoolTests {
     }
   }
 
-  @Test("A kept connection that the server closed is replaced")
-  func staleConnection() throws {
+  @Test func `A kept connection that the server closed is replaced`() throws {
     try withServer({ connection in
       _ = connection.readRequest()
       connection.answer()
@@ -107,8 +101,7 @@ struct PoolTests {
     }
   }
 
-  @Test("Transfers run at the same time, each with its own answer")
-  func concurrent() throws {
+  @Test func `Transfers run at the same time, each with its own answer`() throws {
     let arrived = Monitor(0)
     try withServer({ connection in
       guard let request = connection.readRequest() else { return }
@@ -133,8 +126,7 @@ struct PoolTests {
     }
   }
 
-  @Test("A full pool refuses, and accepts more when a transfer has ended")
-  func full() throws {
+  @Test func `A full pool refuses, and accepts more when a transfer has ended`() throws {
     try withServer(Self.answerAll) { server in
       let pool = try makePool(connectionsMax: 1)
       try pool.start(server.request(), tag: 1)
@@ -144,8 +136,7 @@ struct PoolTests {
     }
   }
 
-  @Test("In a pool of one, a kept connection is closed for another server")
-  func eviction() throws {
+  @Test func `In a pool of one, a kept connection is closed for another server`() throws {
     try withServer(Self.answerAll) { first in
       try withServer(Self.answerAll) { second in
         let pool = try makePool(connectionsMax: 1)
@@ -158,8 +149,7 @@ struct PoolTests {
     }
   }
 
-  @Test("Waking ends a wait from another thread, or the next one")
-  func wake() throws {
+  @Test func `Waking ends a wait from another thread, or the next one`() throws {
     try withServer(Self.hang) { server in
       let pool = try makePool()
       try pool.start(server.request(), tag: 1)
@@ -173,8 +163,7 @@ struct PoolTests {
     }
   }
 
-  @Test("An idle run ends at its timeout; zero returns at once")
-  func runTime() throws {
+  @Test func `An idle run ends at its timeout; zero returns at once`() throws {
     let pool = try makePool()
     let start = MonotonicInstant.now()
     #expect(pool.run(timeout: .zero).isEmpty)
@@ -185,8 +174,7 @@ struct PoolTests {
         MonotonicInstant.now().duration(since: start)))
   }
 
-  @Test("A cancelled transfer reports whether its request was sent, and the pool continues")
-  func cancel() throws {
+  @Test func `A cancelled transfer reports whether its request was sent, and the pool continues`() throws {
     let received = Monitor(false)
     try withServer({ connection in
       guard let request = connection.readRequest() else { return }
@@ -217,8 +205,7 @@ struct PoolTests {
     }
   }
 
-  @Test("Releasing a pool cancels its transfers")
-  func abandoned() throws {
+  @Test func `Releasing a pool cancels its transfers`() throws {
     try withServer(Self.hang) { server in
       let pool = try makePool()
       try pool.start(server.request(), tag: 1)

@@ -8,8 +8,7 @@ import Testing
 
 @Suite("The acceptor") struct AcceptorTests {
   /// The race needs thousands of stops to occur; its cause is visible in every run.
-  @Test("The listening socket is in no epoll set of libmicrohttpd")
-  func listener() throws {
+  @Test func `The listening socket is in no epoll set of libmicrohttpd`() throws {
     let server = try TestApplication.echo().serve { $0.threads = 4 }
     let client = try TestClient(server)
     try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -20,8 +19,7 @@ import Testing
     #expect(!watched.contains(listener))
   }
 
-  @Test("A stop under load does not abort the process")
-  func stopWhileServing() throws {
+  @Test func `A stop under load does not abort the process`() throws {
     for _ in 1...200 {
       let served = Monitor(0)
       let application = TestApplication { request, responder in

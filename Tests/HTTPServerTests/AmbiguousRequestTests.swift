@@ -27,8 +27,8 @@ import Testing
     "X: a\rb", "X: a\r", "\rX: a", "X\r: a", "X: a\nY: b", "X: a\n", "\nX: a", "\n", "X: a\n\nY: b",
   ]
 
-  @Test("A line that ends, hides or joins fields in libmicrohttpd is refused", arguments: lines)
-  func fieldLine(_ line: String) throws {
+  @Test(arguments: lines)
+  func `A line that ends, hides or joins fields in libmicrohttpd is refused`(_ line: String) throws {
     for place in ["\(line)\r\nHost: x\r\nY: b", "Host: x\r\n\(line)\r\nY: b", "Host: x\r\n\(line)"] {
       let (reply, rest, targets) = try Self.exchange("GET / HTTP/1.1\r\n\(place)\r\n\r\n")
       #expect(reply.status == 400, "\(place.debugDescription)")
@@ -60,8 +60,8 @@ import Testing
     ]
     .map { "GET / HTTP/1.1\r\nHost: \($0)\r\n\r\n" }
 
-  @Test("An ambiguous request line, host or length is refused", arguments: heads)
-  func head(_ head: String) throws {
+  @Test(arguments: heads)
+  func `An ambiguous request line, host or length is refused`(_ head: String) throws {
     let (reply, rest, targets) = try Self.exchange(head)
     #expect(reply.status == 400)
     #expect(reply.closes)
@@ -69,24 +69,20 @@ import Testing
     #expect(targets == [])
   }
 
-  @Test(
-    "Every valid host is served",
-    arguments: [
-      "x", "X.example:80", "a_b-c.d", "127.0.0.1:8080", "[::1]", "[::1]:80", "", "x:", "a%20b", "a!b=c",
-    ])
-  func host(_ host: String) throws {
+  @Test(arguments: [
+    "x", "X.example:80", "a_b-c.d", "127.0.0.1:8080", "[::1]", "[::1]:80", "", "x:", "a%20b", "a!b=c",
+  ])
+  func `Every valid host is served`(_ host: String) throws {
     #expect(try Self.exchange("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n").reply.status == 200)
   }
 
-  @Test(
-    "A request that arrived before the answer to the first one is never answered",
-    arguments: [
-      "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab",
-      // These ends look like CRLF after libmicrohttpd has parsed them.
-      "GET / HTTP/1.1\r\nHost: x\r\n:\n", "GET / HTTP/1.1\r\nHost: x\r\n\0\n",
-      "GET / HTTP/1.1\r\nHost: x\r\nX: a\0\nContent-Length: 0\r\n\r\n",
-    ])
-  func sentAhead(_ first: String) throws {
+  @Test(arguments: [
+    "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab",
+    // These ends look like CRLF after libmicrohttpd has parsed them.
+    "GET / HTTP/1.1\r\nHost: x\r\n:\n", "GET / HTTP/1.1\r\nHost: x\r\n\0\n",
+    "GET / HTTP/1.1\r\nHost: x\r\nX: a\0\nContent-Length: 0\r\n\r\n",
+  ])
+  func `A request that arrived before the answer to the first one is never answered`(_ first: String) throws {
     let (reply, rest, targets) = try Self.exchange(first)
     #expect([200, 400].contains(reply.status))
     #expect(reply.closes)
@@ -94,8 +90,7 @@ import Testing
     #expect(targets.count <= 1)
   }
 
-  @Test("A request that arrives while the first one is answered is not answered either")
-  func sentAheadLate() throws {
+  @Test func `A request that arrives while the first one is answered is not answered either`() throws {
     let application = TestApplication()
     let server = try application.serve()
     defer { server.stop(grace: .seconds(1)) }
@@ -126,8 +121,7 @@ import Testing
     #expect(targets == ["/"])
   }
 
-  @Test("Blanks around the value of a field are not a part of it")
-  func trimming() throws {
+  @Test func `Blanks around the value of a field are not a part of it`() throws {
     let application = TestApplication.echo()
     let (reply, _, _) = try Self.exchange(
       "GET / HTTP/1.1\r\nHost: \t x \t\r\nX-User-Id:\t jdo-1 \t \r\nX-Empty: \t \r\nX-None:\r\n"
@@ -151,8 +145,7 @@ import Testing
     return try? client.response().status
   }
 
-  @Test("A head of any size is answered")
-  func sizes() throws {
+  @Test func `A head of any size is answered`() throws {
     let server = try TestApplication.echo().serve()
     defer { server.stop(grace: .seconds(1)) }
     var accepted: [Int] = []
@@ -170,8 +163,7 @@ import Testing
     #expect(accepted.max() ?? 0 > 32_000)
   }
 
-  @Test("Any number of parameters, fields and cookies is answered")
-  func counts() throws {
+  @Test func `Any number of parameters, fields and cookies is answered`() throws {
     let server = try TestApplication.echo().serve()
     defer { server.stop(grace: .seconds(1)) }
     for count in [1, 100, 300] + Array(stride(from: 380, to: 640, by: 4)) + [1000, 4000] {

@@ -130,8 +130,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A body in chunks is refused when the room ends, before its end")
-  func chunked() throws {
+  @Test func `A body in chunks is refused when the room ends, before its end`() throws {
     let application = Self.application()
     let server = try Self.serve(application)
     let client = try TestClient(server)
@@ -152,8 +151,8 @@ import Testing
     case closedByClient, reset, tooSlow, tooLarge, dropped, stopped, answeredLate
   }
 
-  @Test("Every end of a large body returns its share of the budget", arguments: End.allCases)
-  func givenBack(_ end: End) throws {
+  @Test(arguments: End.allCases)
+  func `Every end of a large body returns its share of the budget`(_ end: End) throws {
     let application = Self.application { request, responder in
       if request.head.path == "/answer" { responder.respond(Response(status: 200)) }
     }

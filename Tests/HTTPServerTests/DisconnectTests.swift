@@ -5,8 +5,8 @@ import Testing
 @Suite("Connections that the application closes instead of answering") struct DisconnectTests {
   private static let request = "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok"
 
-  @Test("The client reads the end of the connection, and the server goes on", arguments: [true, false])
-  func withoutAnswer(_ isLater: Bool) throws {
+  @Test(arguments: [true, false])
+  func `The client reads the end of the connection, and the server goes on`(_ isLater: Bool) throws {
     let application = TestApplication { request, responder in
       if request.head.path == "/b" { return responder.respond(Response(status: 200, text: "b")) }
       guard isLater else { return responder.disconnect() }
@@ -24,8 +24,7 @@ import Testing
     #expect(try client.response().body == "b")
   }
 
-  @Test("A suspended request is ended, and what follows on its connection is not served")
-  func suspended() throws {
+  @Test func `A suspended request is ended, and what follows on its connection is not served`() throws {
     let application = TestApplication()
     let server = try application.serve()
     for _ in 1...20 {
@@ -43,8 +42,7 @@ import Testing
     #expect(application.rejections == [])
   }
 
-  @Test("A part of the answer arrives before the end")
-  func partOfAnswer() throws {
+  @Test func `A part of the answer arrives before the end`() throws {
     let server = try TestApplication { _, responder in
       responder.disconnect(sending: Response(status: 201, text: "0123456789"), missingBytes: 4)
     }.serve()

@@ -33,10 +33,8 @@ import Testing
     }
   }
 
-  @Test(
-    "Idle connections alone do not cause refusals",
-    arguments: [[], ["127.0.0.0/8"]])
-  func refusals(proxies: [String]) throws {
+  @Test(arguments: [[], ["127.0.0.0/8"]])
+  func `Idle connections alone do not cause refusals`(proxies: [String]) throws {
     let server = try TestApplication.echo().serve {
       Self.configure(&$0)
       $0.connectionsPerAddress = 9
@@ -67,8 +65,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("On a full server the longest idle connection is closed for a new one")
-  func flood() throws {
+  @Test func `On a full server the longest idle connection is closed for a new one`() throws {
     let server = try TestApplication.echo().serve {
       Self.configure(&$0)
       // With two threads the order of accepting could differ from the order of arrival.
@@ -135,8 +132,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("Slow bodies that take the reserve are cut for a new request, the oldest first")
-  func slowBodies() throws {
+  @Test func `Slow bodies that take the reserve are cut for a new request, the oldest first`() throws {
     let application = Self.application(Monitor([]))
     let server = try application.serve {
       Self.configure(&$0)
@@ -159,8 +155,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A connection with an unread request is not closed for others")
-  func unread() throws {
+  @Test func `A connection with an unread request is not closed for others`() throws {
     let (entered, left) = (Monitor(false), Monitor(false))
     let application = TestApplication { request, responder in
       if request.head.path == "/block" {
@@ -194,8 +189,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("Every end of a request reduces the count of requests under way")
-  func count() throws {
+  @Test func `Every end of a request reduces the count of requests under way`() throws {
     let application = TestApplication(
       admit: { $0.path == "/refused" ? .answer(Response(status: 404)) : .body(maximumBytes: 4) }
     ) { request, responder in
@@ -226,8 +220,7 @@ import Testing
     MonotonicInstant(nanoseconds: milliseconds * 1_000_000)
   }
 
-  @Test("The longest idle are closed first, and young ones only for the last places")
-  func rule() {
+  @Test func `The longest idle are closed first, and young ones only for the last places`() {
     let eviction = Eviction(kept: 10, urgent: 12, grace: .seconds(1))
     var generator = SeededGenerator(seed: 7)
     let idle = (0..<9).shuffled(using: &generator).map { (since: Self.at(Int64($0) * 100), element: $0) }
@@ -253,8 +246,7 @@ import Testing
       eviction.chosen(from: mixed, bodies: body, connections: 15, at: Self.at(9000)) == [100, 102, 101])
   }
 
-  @Test("With any limits idle connections are closed before the last place is used")
-  func thresholds() {
+  @Test func `With any limits idle connections are closed before the last place is used`() {
     for connections in [2, 3, 10, 64, 100, 2000, 100_000] {
       for reserve in Set([0, 1, 2, 3, connections / 10, connections / 2, connections - 1]) {
         var settings = ServerConfiguration(address: "127.0.0.1")

@@ -48,8 +48,8 @@ import Testing
 
   private static let request = "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n"
 
-  @Test("A client that hangs up frees its place at once", arguments: [false, true])
-  func placeIsFreed(byReset: Bool) throws {
+  @Test(arguments: [false, true])
+  func `A client that hangs up frees its place at once`(byReset: Bool) throws {
     let holder = Holder()
     let server = try holder.application.serve()
     for number in 0..<20 {
@@ -64,8 +64,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A client that hangs up before its request is handled is detected")
-  func goneBefore() throws {
+  @Test func `A client that hangs up before its request is handled is detected`() throws {
     let holder = Holder()
     let server = try holder.application.serve()
     for _ in 0..<50 {
@@ -77,8 +76,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A client that closes only its side still gets its answer")
-  func halfClosed() throws {
+  @Test func `A client that closes only its side still gets its answer`() throws {
     let holder = Holder()
     let server = try holder.application.serve()
     let client = try TestClient(server)
@@ -91,8 +89,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A watch ends with its request and does not affect the next one on the connection")
-  func nextRequest() throws {
+  @Test func `A watch ends with its request and does not affect the next one on the connection`() throws {
     let holder = Holder()
     let server = try holder.application.serve()
     let client = try TestClient(server)
@@ -124,8 +121,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("Concurrent hang-ups, answers and a stop end every request once")
-  func race() throws {
+  @Test func `Concurrent hang-ups, answers and a stop end every request once`() throws {
     let holder = Holder()
     let server = try holder.application.serve { $0.connectionsPerAddress = 1000 }
     var clients: [TestClient] = []

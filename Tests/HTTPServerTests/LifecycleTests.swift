@@ -4,8 +4,7 @@ import Platform
 import Testing
 
 @Suite("Start and stop") struct LifecycleTests {
-  @Test("A port in use is reported as such")
-  func portInUse() throws {
+  @Test func `A port in use is reported as such`() throws {
     let first = try TestApplication.echo().serve()
     #expect(throws: ServerError.system(SystemError(code: EADDRINUSE, operation: "bind"))) {
       try TestApplication.echo().serve { $0.port = first.port }
@@ -16,8 +15,7 @@ import Testing
     second.stop(grace: .zero)
   }
 
-  @Test("An address that is not numeric, or not of this machine, is reported as such")
-  func badAddress() throws {
+  @Test func `An address that is not numeric, or not of this machine, is reported as such`() throws {
     #expect(throws: ServerError.invalidAddress("localhost")) {
       try TestApplication.echo().serve { $0.address = "localhost" }
     }
@@ -26,10 +24,8 @@ import Testing
     }
   }
 
-  @Test(
-    "The unspecified IPv6 address also accepts IPv4, and names its peers as IPv4",
-    .enabled(if: hasIPv6, "this machine has no IPv6"))
-  func dualStack() throws {
+  @Test(.enabled(if: hasIPv6, "this machine has no IPv6"))
+  func `The unspecified IPv6 address also accepts IPv4, and names its peers as IPv4`() throws {
     let application = TestApplication.echo()
     let server = try application.serve { $0.address = "::" }
     let client = try TestClient(server)
@@ -39,8 +35,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("Stopping waits for requests in flight")
-  func grace() throws {
+  @Test func `Stopping waits for requests in flight`() throws {
     let application = TestApplication()
     let server = try application.serve()
     let client = try TestClient(server)
@@ -56,8 +51,7 @@ import Testing
     #expect(application.rejections.isEmpty)
   }
 
-  @Test("Stopping answers the requests that the application does not answer in time")
-  func abort() throws {
+  @Test func `Stopping answers the requests that the application does not answer in time`() throws {
     let application = TestApplication()
     let server = try application.serve()
     let clients = try (1...50).map { _ in try TestClient(server) }
@@ -74,8 +68,7 @@ import Testing
     #expect(application.rejections.count == 50)
   }
 
-  @Test("A request on an open connection is still answered while the server stops")
-  func keptAlive() throws {
+  @Test func `A request on an open connection is still answered while the server stops`() throws {
     let application = TestApplication()
     let server = try application.serve()
     let held = try TestClient(server)
@@ -119,8 +112,7 @@ import Testing
     }
   }
 
-  @Test("A stopped server is released completely")
-  func noLeaks() throws {
+  @Test func `A stopped server is released completely`() throws {
     weak var kept: TestApplication?
     do {
       let application = TestApplication()

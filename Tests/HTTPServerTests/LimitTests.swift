@@ -3,8 +3,7 @@ import Platform
 import Testing
 
 @Suite("Limits") struct LimitTests {
-  @Test("A body that is announced over the limit is refused before it is read")
-  func announced() throws {
+  @Test func `A body that is announced over the limit is refused before it is read`() throws {
     let application = TestApplication.echo(10)
     let server = try application.serve()
     let client = try TestClient(server)
@@ -17,8 +16,7 @@ import Testing
     #expect(application.rejections == [.bodyTooLarge(maximumBytes: 10)])
   }
 
-  @Test("A body over the limit is refused while it is read")
-  func chunked() throws {
+  @Test func `A body over the limit is refused while it is read`() throws {
     let application = TestApplication.echo(10)
     let server = try application.serve()
     let client = try TestClient(server)
@@ -33,8 +31,7 @@ import Testing
     #expect(try client.rest() == "")
   }
 
-  @Test("A body of exactly the limit is accepted, and one byte more is refused")
-  func exact() throws {
+  @Test func `A body of exactly the limit is accepted, and one byte more is refused`() throws {
     let server = try TestApplication.echo(10).serve()
     let client = try TestClient(server)
     try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n0123456789")
@@ -48,8 +45,7 @@ import Testing
     #expect(try other.response().status == 413)
   }
 
-  @Test("A large body arrives completely")
-  func large() throws {
+  @Test func `A large body arrives completely`() throws {
     let application = TestApplication(admit: { _ in .body(maximumBytes: 4 << 20) }) { request, responder in
       let sum = request.body.reduce(into: 0) { $0 = ($0 &* 31 &+ Int($1)) & 0xFFFF_FFFF }
       responder.respond(Response(status: 200, text: "\(request.body.count) \(sum)"))
@@ -63,14 +59,12 @@ import Testing
     #expect(try client.response().body == "\(body.count) \(sum)")
   }
 
-  @Test(
-    "A slow request is cut off at its deadline, although bytes keep arriving",
-    arguments: [
-      "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n",
-      "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n300\r\n",
-      "POST / HTTP/1.1\r\nHost: x\r\nX-Long: ",
-    ])
-  func drip(_ start: String) throws {
+  @Test(arguments: [
+    "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n300\r\n",
+    "POST / HTTP/1.1\r\nHost: x\r\nX-Long: ",
+  ])
+  func `A slow request is cut off at its deadline, although bytes keep arriving`(_ start: String) throws {
     let application = TestApplication.echo()
     let server = try application.serve { $0.requestTimeout = .milliseconds(300) }
     let client = try TestClient(server)
@@ -87,8 +81,7 @@ import Testing
     #expect(application.rejections == [.tooSlow])
   }
 
-  @Test("The time of a slow request line counts from the accept")
-  func dripRequestLine() throws {
+  @Test func `The time of a slow request line counts from the accept`() throws {
     let server = try TestApplication.echo().serve { $0.requestTimeout = .milliseconds(300) }
     let client = try TestClient(server)
     let begin = MonotonicInstant.now()
@@ -101,8 +94,7 @@ import Testing
         MonotonicInstant.now().duration(since: begin)))
   }
 
-  @Test("The time of a connection's next request counts from its first byte")
-  func dripNextRequestLine() throws {
+  @Test func `The time of a connection's next request counts from its first byte`() throws {
     let server = try TestApplication.echo().serve { $0.requestTimeout = .milliseconds(300) }
     let client = try TestClient(server)
     try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -115,8 +107,7 @@ import Testing
         MonotonicInstant.now().duration(since: begin)))
   }
 
-  @Test("An idle kept connection may be silent for longer than a request's time")
-  func keptOpen() throws {
+  @Test func `An idle kept connection may be silent for longer than a request's time`() throws {
     let server = try TestApplication.echo().serve { $0.requestTimeout = .seconds(1) }
     let client = try TestClient(server)
     for pause in [Duration.milliseconds(2500), .zero] {
@@ -126,8 +117,7 @@ import Testing
     }
   }
 
-  @Test("A connection without any byte is closed silently after a request's time")
-  func silentFromTheStart() throws {
+  @Test func `A connection without any byte is closed silently after a request's time`() throws {
     let server = try TestApplication.echo().serve { $0.requestTimeout = .milliseconds(300) }
     let client = try TestClient(server)
     let begin = MonotonicInstant.now()
@@ -137,8 +127,7 @@ import Testing
         MonotonicInstant.now().duration(since: begin)))
   }
 
-  @Test("An idle connection is closed silently after the idle time")
-  func idle() throws {
+  @Test func `An idle connection is closed silently after the idle time`() throws {
     let server = try TestApplication.echo().serve { $0.idleTimeout = .seconds(1) }
     let client = try TestClient(server)
     try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -164,8 +153,7 @@ import Testing
     #expect(MonotonicInstant.now().duration(since: begin) < .seconds(5))
   }
 
-  @Test("A client that closes its side after its request gets its answer, however late")
-  func halfClosed() throws {
+  @Test func `A client that closes its side after its request gets its answer, however late`() throws {
     let application = TestApplication()
     let server = try application.serve()
     let client = try TestClient(server)
@@ -178,8 +166,7 @@ import Testing
     #expect(try client.rest() == "")
   }
 
-  @Test("A request that the application holds has no deadline")
-  func held() throws {
+  @Test func `A request that the application holds has no deadline`() throws {
     let application = TestApplication()
     let server = try application.serve {
       $0.requestTimeout = .milliseconds(50)
@@ -193,8 +180,7 @@ import Testing
     #expect(try client.response().body == "at last")
   }
 
-  @Test("One address gets at most its limit of connections")
-  func perAddress() throws {
+  @Test func `One address gets at most its limit of connections`() throws {
     let server = try TestApplication.echo().serve { $0.connectionsPerAddress = 3 }
     var clients: [TestClient] = []
     for _ in 1...3 {
@@ -218,8 +204,7 @@ import Testing
     #expect(isServed)
   }
 
-  @Test("Header fields over their limit are refused")
-  func headerBlock() throws {
+  @Test func `Header fields over their limit are refused`() throws {
     let application = TestApplication.echo()
     let server = try application.serve()
     let client = try TestClient(server)

@@ -10,8 +10,7 @@ import Testing
 @Suite("Connections") struct ReserveTests {
   private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n" }
 
-  @Test("The last connections serve only the requests that may use the reserve")
-  func reserve() throws {
+  @Test func `The last connections serve only the requests that may use the reserve`() throws {
     let held = Monitor<[Responder]>([])
     let application = TestApplication { request, responder in
       guard request.head.path != "/held" else { return held.withLock { $0.append(responder) } }
@@ -42,8 +41,7 @@ import Testing
     for client in clients { #expect(try client.response().body == "abandoned") }
   }
 
-  @Test("Silent clients are closed for new ones")
-  func eviction() throws {
+  @Test func `Silent clients are closed for new ones`() throws {
     let server = try TestApplication.echo().serve {
       $0.connections = 20
       $0.reservedConnections = 4
@@ -60,8 +58,7 @@ import Testing
     #expect(server.load().connectionsMax == 20)
   }
 
-  @Test("Connections that were accepted and never served free their places")
-  func unserved() throws {
+  @Test func `Connections that were accepted and never served free their places`() throws {
     let server = try TestApplication.echo().serve {
       $0.connections = 2
       $0.requestTimeout = .milliseconds(200)
@@ -84,10 +81,8 @@ import Testing
     return descriptor >= 0
   }
 
-  @Test(
-    "A server on all addresses counts IPv4 clients one by one, not as one network",
-    .enabled(if: hasIPv6))
-  func mapped() throws {
+  @Test(.enabled(if: hasIPv6))
+  func `A server on all addresses counts IPv4 clients one by one, not as one network`() throws {
     let server = try TestApplication.echo().serve {
       $0.address = "::"
       $0.connectionsPerAddress = 2
@@ -105,8 +100,7 @@ import Testing
     #expect(try isServed(from: 2).0)
   }
 
-  @Test("A proxy's connections are not limited as those of one client")
-  func proxy() throws {
+  @Test func `A proxy's connections are not limited as those of one client`() throws {
     let server = try TestApplication.echo().serve {
       $0.connectionsPerAddress = 2
       $0.unlimitedPeers = [AddressPrefix("127.0.0.1")].compactMap(\.self)
@@ -131,8 +125,7 @@ import Testing
     return AddressGroup(peer)
   }
 
-  @Test("An IPv6 /64 counts as one client, for connections and for bodies")
-  func network() throws {
+  @Test func `An IPv6 /64 counts as one client, for connections and for bodies`() throws {
     let (one, other) = (try Self.group("2001:db8::1"), try Self.group("2001:db8::ffff:ffff:ffff:ffff"))
     let neighbour = try Self.group("2001:db8:0:1::1")
     #expect(one == other)

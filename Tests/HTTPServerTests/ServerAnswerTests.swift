@@ -3,8 +3,7 @@ import Platform
 import Testing
 
 @Suite("Answers") struct ServerAnswerTests {
-  @Test("A request is answered on the spot")
-  func synchronous() throws {
+  @Test func `A request is answered on the spot`() throws {
     let server = try TestApplication.echo().serve()
     let client = try TestClient(server)
     try client.send("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello")
@@ -16,8 +15,7 @@ import Testing
     #expect(!reply.closes)
   }
 
-  @Test("A request is answered later, from another thread")
-  func asynchronous() throws {
+  @Test func `A request is answered later, from another thread`() throws {
     let application = TestApplication()
     let server = try application.serve()
     let client = try TestClient(server)
@@ -64,8 +62,7 @@ import Testing
     threads.withLock { $0 }.forEach { $0.join() }
   }
 
-  @Test("Only the first answer counts, and a late one does not reach the next request")
-  func answeringTwice() throws {
+  @Test func `Only the first answer counts, and a late one does not reach the next request`() throws {
     let application = TestApplication()
     let server = try application.serve()
     let client = try TestClient(server)
@@ -81,8 +78,8 @@ import Testing
     #expect(try client.response().body == "right")
   }
 
-  @Test("A responder that is dropped still answers", arguments: [true, false])
-  func abandoned(_ isLater: Bool) throws {
+  @Test(arguments: [true, false])
+  func `A responder that is dropped still answers`(_ isLater: Bool) throws {
     let application = isLater ? TestApplication() : TestApplication { _, _ in }
     let server = try application.serve()
     let client = try TestClient(server)
@@ -94,8 +91,7 @@ import Testing
     #expect(application.rejections == [.abandoned])
   }
 
-  @Test("HEAD gets the header fields of GET and no body")
-  func head() throws {
+  @Test func `HEAD gets the header fields of GET and no body`() throws {
     let application = TestApplication { _, responder in responder.respond(Response(status: 200, text: "body"))
     }
     let server = try application.serve()
@@ -162,8 +158,7 @@ import Testing
     #expect(!application.seen.withLock { $0.heads.contains { $0.target == "/smuggled" } })
   }
 
-  @Test("A client with Expect: 100-continue learns whether to send its body")
-  func expectContinue() throws {
+  @Test func `A client with Expect: 100-continue learns whether to send its body`() throws {
     let server = try TestApplication.echo(10).serve()
     let client = try TestClient(server)
     try client.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
@@ -174,8 +169,7 @@ import Testing
     #expect(try client.response().status == 413)
   }
 
-  @Test("A client that hangs up while its request is handled affects no other")
-  func clientGone() throws {
+  @Test func `A client that hangs up while its request is handled affects no other`() throws {
     let application = TestApplication()
     let server = try application.serve()
     var gone: [Responder] = []

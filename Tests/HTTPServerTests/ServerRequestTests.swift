@@ -16,14 +16,12 @@ import Testing
 
   private func exchange(_ text: String) throws -> (Reply, RequestHead?) { try exchange(Array(text.utf8)) }
 
-  @Test(
-    "The target reaches the application unchanged",
-    arguments: [
-      "/a%2Fb", "/a%2fb", "/a%00b", "/../etc/passwd", "/a/../b", "//a//b", "/%", "/%zz", "/a+b", "/ü",
-      "/%C3%BC",
-      "*", "/a%20b?c=%26&d=+?e", "/?", "/#x",
-    ])
-  func rawTarget(_ target: String) throws {
+  @Test(arguments: [
+    "/a%2Fb", "/a%2fb", "/a%00b", "/../etc/passwd", "/a/../b", "//a//b", "/%", "/%zz", "/a+b", "/ü",
+    "/%C3%BC",
+    "*", "/a%20b?c=%26&d=+?e", "/?", "/#x",
+  ])
+  func `The target reaches the application unchanged`(_ target: String) throws {
     let (reply, head) = try exchange("GET \(target) HTTP/1.1\r\nHost: x\r\n\r\n")
     #expect(reply.status == 200)
     #expect(reply.body == "GET \(target) ")
@@ -42,8 +40,7 @@ import Testing
     #expect(head?.query == query)
   }
 
-  @Test("Header fields are found in any case, in their order")
-  func headers() throws {
+  @Test func `Header fields are found in any case, in their order`() throws {
     let (_, head) = try exchange(
       "POST / HTTP/1.1\r\nHost: x\r\nX-Key: one\r\nx-key: two\r\nX-KEY2: three\r\nContent-Length: 0\r\n\r\n")
     let seen = try #require(head)
@@ -56,8 +53,7 @@ import Testing
     #expect(seen.remoteAddress == "127.0.0.1")
   }
 
-  @Test("A target that is not valid UTF-8 is refused")
-  func invalidTarget() throws {
+  @Test func `A target that is not valid UTF-8 is refused`() throws {
     let (reply, head) = try exchange(
       Array("GET /".utf8) + [0xC3, 0x28] + Array(" HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
     #expect(reply.status == 400)
@@ -100,17 +96,15 @@ import Testing
     #expect(application.seen.withLock { $0.heads.isEmpty })
   }
 
-  @Test(
-    "Bytes that are not HTTP do no harm",
-    arguments: [
-      "\r\n\r\n\r\n", "GET\r\n\r\n", "GET /\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\0\0\0\0\r\n\r\n",
-      "GET / HTTP/1.1\r\n\r\n",
-      "GET / HTTP/1.1\r\nno colon\r\n\r\n",
-      "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-      "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffffff\r\n",
-      "GET /a\0b HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n",
-    ])
-  func garbage(_ text: String) throws {
+  @Test(arguments: [
+    "\r\n\r\n\r\n", "GET\r\n\r\n", "GET /\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\0\0\0\0\r\n\r\n",
+    "GET / HTTP/1.1\r\n\r\n",
+    "GET / HTTP/1.1\r\nno colon\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffffff\r\n",
+    "GET /a\0b HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n",
+  ])
+  func `Bytes that are not HTTP do no harm`(_ text: String) throws {
     let application = TestApplication.echo()
     let server = try application.serve { $0.idleTimeout = .seconds(1) }
     do {

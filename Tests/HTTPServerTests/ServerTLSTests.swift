@@ -36,8 +36,7 @@ import Testing
         + ["--write-out", " %{http_code}", "https://127.0.0.1:\(server.port)/a%2Fb"])
   }
 
-  @Test("Requests are answered over TLS, now and later")
-  func answers() throws {
+  @Test func `Requests are answered over TLS, now and later`() throws {
     try serve(.echo()) { server, directory in
       let result = try curl(server, directory, "--data", "hello")
       #expect(result.code == 0)
@@ -84,8 +83,7 @@ import Testing
     }
   }
 
-  @Test("TLS before 1.2 is refused")
-  func versions() throws {
+  @Test func `TLS before 1.2 is refused`() throws {
     try serve(.echo()) { server, _ in
       for (version, isServed) in [("tls1", false), ("tls1_1", false), ("tls1_2", true), ("tls1_3", true)] {
         let result = try ShellRun([
@@ -97,8 +95,7 @@ import Testing
     }
   }
 
-  @Test("A chunked body over the limit is refused over TLS")
-  func bodyTooLarge() throws {
+  @Test func `A chunked body over the limit is refused over TLS`() throws {
     try serve(.echo(10)) { server, directory in
       let result = try curl(
         server, directory, "--header", "Transfer-Encoding: chunked", "--data", "0123456789a")
@@ -106,8 +103,7 @@ import Testing
     }
   }
 
-  @Test("A slow handshake has a request's time")
-  func drippedHandshake() throws {
+  @Test func `A slow handshake has a request's time`() throws {
     try serve(.echo(), { $0.requestTimeout = .milliseconds(300) }) { server, _ in
       let client = try TestClient(server)
       let begin = MonotonicInstant.now()
@@ -118,8 +114,7 @@ import Testing
     }
   }
 
-  @Test("A client that hangs up over TLS while its request waits is detected at once")
-  func hangUp() throws {
+  @Test func `A client that hangs up over TLS while its request waits is detected at once`() throws {
     let gone = Monitor(0)
     let held = Monitor<[Responder]>([])
     let application = TestApplication { _, responder in
@@ -138,8 +133,7 @@ import Testing
     }
   }
 
-  @Test("An invalid certificate is reported with libmicrohttpd's message")
-  func badCertificate() throws {
+  @Test func `An invalid certificate is reported with libmicrohttpd's message`() throws {
     let error = #expect(throws: ServerError.self) {
       try TestApplication.echo().serve { $0.tls = .init(certificatePEM: "no", keyPEM: "none") }
     }

@@ -96,8 +96,7 @@ struct StreamTests {
     )
   }
 
-  @Test("HTTP/1.1 gets it in chunks, and the connection serves the next request")
-  func chunks() throws {
+  @Test func `HTTP/1.1 gets it in chunks, and the connection serves the next request`() throws {
     let (server, _) = try serve(900)
     let client = try TestClient(server)
     try client.send("GET /lines HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -114,8 +113,7 @@ struct StreamTests {
     try waitUntilReleased()
   }
 
-  @Test("HTTP/1.0 gets it as it is, to the end of the connection")
-  func oldHTTP() throws {
+  @Test func `HTTP/1.0 gets it as it is, to the end of the connection`() throws {
     let (server, _) = try serve(90)
     let client = try TestClient(server)
     try client.send("GET /lines HTTP/1.0\r\nHost: x\r\n\r\n")
@@ -124,8 +122,7 @@ struct StreamTests {
     #expect(body == Lines.text(90))
   }
 
-  @Test("HEAD gets the header fields, and nothing is made")
-  func head() throws {
+  @Test func `HEAD gets the header fields, and nothing is made`() throws {
     let (server, _) = try serve(900)
     let client = try TestClient(server)
     try client.send("HEAD /lines HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -139,8 +136,7 @@ struct StreamTests {
     try waitUntilReleased()
   }
 
-  @Test("While a client does not read, a bounded part is made, and others are served")
-  func slowReader() throws {
+  @Test func `While a client does not read, a bounded part is made, and others are served`() throws {
     // 64 MB, more than the kernel's buffers hold.
     let (server, _) = try serve(960, lineBytes: 100_000) { $0.threads = 1 }
     let slow = try TestClient(server)
@@ -158,8 +154,7 @@ struct StreamTests {
     #expect(sent.data.utf8.count == Lines.text(960, 100_000).utf8.count)
   }
 
-  @Test("A client that hangs up ends it")
-  func hangUp() throws {
+  @Test func `A client that hangs up ends it`() throws {
     let (server, _) = try serve(.max, lineBytes: 100_000)
     let client = try TestClient(server)
     try client.send("GET /lines HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -168,8 +163,7 @@ struct StreamTests {
     try waitUntilReleased()
   }
 
-  @Test("A client that reads nothing for the idle time is cut")
-  func idle() throws {
+  @Test func `A client that reads nothing for the idle time is cut`() throws {
     let (server, _) = try serve(.max, lineBytes: 100_000) {
       $0.idleTimeout = .seconds(1)
       $0.requestTimeout = .seconds(1)
@@ -180,8 +174,7 @@ struct StreamTests {
     #expect(try !unchunked(try body(try client.rest()).body).isWhole)
   }
 
-  @Test("A stop does not wait for its end, and the client sees that the body is not complete")
-  func stop() throws {
+  @Test func `A stop does not wait for its end, and the client sees that the body is not complete`() throws {
     let (server, _) = try serve(.max)
     let client = try TestClient(server)
     try client.send("GET /lines HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -198,8 +191,7 @@ struct StreamTests {
     try waitUntilReleased()
   }
 
-  @Test("A body that cannot be completed ends the connection before its end, and is logged")
-  func failure() throws {
+  @Test func `A body that cannot be completed ends the connection before its end, and is logged`() throws {
     let (server, application) = try serve(900, failsAt: 50)
     let client = try TestClient(server)
     try client.send("GET /lines HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -10,8 +10,7 @@ import Testing
     MonotonicInstant(nanoseconds: nanoseconds)
   }
 
-  @Test("Adding and subtracting a duration saturate at both ends")
-  func saturation() {
+  @Test func `Adding and subtracting a duration saturate at both ends`() {
     let cases: [(start: Int64, duration: Duration, end: Int64)] = [
       (0, .milliseconds(1), 1_000_000), (0, .milliseconds(-1), -1_000_000), (5, .zero, 5),
       (0, .longest, .max), (0, .zero - .longest, .min), (.max, .nanoseconds(1), .max),
@@ -28,8 +27,7 @@ import Testing
     #expect(Self.at(5) - Duration(attoseconds: .max) == Self.at(5 - .max))
   }
 
-  @Test("Differences saturate, too")
-  func differences() {
+  @Test func `Differences saturate, too`() {
     #expect(Self.at(5_999_999).duration(since: Self.at(0)) == .nanoseconds(5_999_999))
     #expect(Self.at(0).duration(since: Self.at(5_000_000)) == .milliseconds(-5))
     #expect(Self.at(.max).duration(since: Self.at(.min)) == .nanoseconds(Int64.max))
@@ -38,8 +36,7 @@ import Testing
     #expect(Self.at(.max).seconds(since: Self.at(.min)) > 9e9)
   }
 
-  @Test("The kernel's state of the clock: synchronised or not, and how wrong at most")
-  func discipline() throws {
+  @Test func `The kernel's state of the clock: synchronised or not, and how wrong at most`() throws {
     // STA_PLL and STA_NANO; and STA_UNSYNC (adjtimex(2)).
     let good = ClockDiscipline(status: 0x2001, maxError: 1500)
     #expect(good == ClockDiscipline(isSynchronised: true, errorMax: .microseconds(1500)))
@@ -48,8 +45,7 @@ import Testing
     if let state = ClockDiscipline.current() { #expect((.zero ... .seconds(16)).contains(state.errorMax)) }
   }
 
-  @Test("The monotonic clock never goes back, and the wall clock is in this century")
-  func now() {
+  @Test func `The monotonic clock never goes back, and the wall clock is in this century`() {
     let clock = SystemClock()
     var last = clock.monotonic
     for _ in 0..<1000 {

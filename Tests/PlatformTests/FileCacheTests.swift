@@ -21,8 +21,7 @@ import Testing
     return pages.count { $0 & 1 == 1 }
   }
 
-  @Test("Dropping a file's cache makes the next read come from the disk")
-  func forgets() throws {
+  @Test func `Dropping a file's cache makes the next read come from the disk`() throws {
     // /tmp may be in memory; /var/tmp persists across restarts (Filesystem Hierarchy Standard).
     let path = "/var/tmp/receiptd-cache-\(UUID().uuidString)"
     let file = unsafe open(path, O_RDWR | O_CREAT, 0o600)
@@ -40,8 +39,7 @@ import Testing
     #expect(FileManager.default.contents(atPath: path) == Data(content))
   }
 
-  @Test("A missing file has no cache to drop")
-  func missing() {
+  @Test func `A missing file has no cache to drop`() {
     #expect(!FileCache.forget("/nowhere/at/all"))
     #expect(!FileCache.forget("a\0b"))
   }

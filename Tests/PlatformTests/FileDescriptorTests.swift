@@ -34,8 +34,7 @@ import Testing
     #expect(!Self.isOpen(number, file))
   }
 
-  @Test("A failed call has no owner, and a path ends at no NUL")
-  func failures() {
+  @Test func `A failed call has no owner, and a path ends at no NUL`() {
     let missing = #expect(throws: SystemError.self) {
       _ = try FileDescriptor.open("/nowhere/at-all", O_RDONLY)
     }

@@ -17,8 +17,7 @@ import Testing
 
   static let hasPython = ShellRun.isThere("python3")
 
-  @Test("A missing or unlocked file has no holder")
-  func nobody() throws {
+  @Test func `A missing or unlocked file has no holder`() throws {
     let folder = try TestFolder()
     #expect(FileLock.holder(path: folder.path + "/lock") == nil)
     do {
@@ -30,8 +29,7 @@ import Testing
     withExtendedLifetime(again) {}
   }
 
-  @Test("A lock that cannot be made says which call failed")
-  func unusable() throws {
+  @Test func `A lock that cannot be made says which call failed`() throws {
     let folder = try TestFolder()
     #expect(throws: LockFailure.system(SystemError(code: ENOENT, operation: "open"))) {
       try FileLock(path: folder.path + "/none/lock")
@@ -41,10 +39,8 @@ import Testing
     }
   }
 
-  @Test(
-    "A lock of another process is refused, names its holder, and is free when that process ends",
-    .enabled(if: hasPython, "python3 is what takes the lock in another process"))
-  func otherProcess() throws {
+  @Test(.enabled(if: hasPython, "python3 is what takes the lock in another process"))
+  func `A lock of another process is refused, names its holder, and is free when that process ends`() throws {
     let folder = try TestFolder()
     let path = folder.path + "/lock"
     let other = try PipedProcess(["python3", "-c", Self.script, path])
@@ -61,10 +57,8 @@ import Testing
     withExtendedLifetime(lock) {}
   }
 
-  @Test(
-    "Another process is kept out for as long as the lock lives, and no longer",
-    .enabled(if: hasPython, "python3 is what tries to take the lock in another process"))
-  func keepsOthersOut() throws {
+  @Test(.enabled(if: hasPython, "python3 is what tries to take the lock in another process"))
+  func `Another process is kept out for as long as the lock lives, and no longer`() throws {
     let folder = try TestFolder()
     let path = folder.path + "/lock"
     func otherGetsIt() throws -> Bool {
@@ -82,8 +76,7 @@ import Testing
     #expect(try otherGetsIt())
   }
 
-  @Test("The lock's file is not readable by others")
-  func mode() throws {
+  @Test func `The lock's file is not readable by others`() throws {
     let folder = try TestFolder()
     let lock = try FileLock(path: folder.path + "/lock")
     var status = stat()
@@ -102,10 +95,8 @@ import Testing
     sys.stdin.read()
     """
 
-  @Test(
-    "The lock names the holder's purpose, so that a restore is not signalled",
-    .enabled(if: hasPython, "python3 is what takes the lock in another process"))
-  func purpose() throws {
+  @Test(.enabled(if: hasPython, "python3 is what takes the lock in another process"))
+  func `The lock names the holder's purpose, so that a restore is not signalled`() throws {
     let folder = try TestFolder()
     let path = folder.path + "/lock"
     let other = try PipedProcess(["python3", "-c", Self.restoreScript, path])
@@ -118,8 +109,7 @@ import Testing
     }
   }
 
-  @Test("A lock on a file holds for each of its names, and for as long as it lives")
-  func everyName() throws {
+  @Test func `A lock on a file holds for each of its names, and for as long as it lives`() throws {
     let folder = try TestFolder()
     let (path, hard, soft) = (folder.path + "/db", folder.path + "/hard", folder.path + "/soft")
     do {
@@ -146,8 +136,7 @@ import Testing
     }
   }
 
-  @Test("Shared locks exclude only an exclusive lock")
-  func users() throws {
+  @Test func `Shared locks exclude only an exclusive lock`() throws {
     let folder = try TestFolder()
     let path = folder.path + "/lock"
     let lock = try FileLock(path: path, purpose: .replacing)
@@ -163,8 +152,7 @@ import Testing
     withExtendedLifetime(later) {}
   }
 
-  @Test("Links in a path are followed to the file, or to its future place")
-  func resolvedPaths() throws {
+  @Test func `Links in a path are followed to the file, or to its future place`() throws {
     let folder = try TestFolder()
     let base = try FilePath.resolved(folder.path)
     #expect(unsafe mkdir(base + "/a", 0o700) == 0)

@@ -13,8 +13,7 @@ import Testing
     ] as [(UInt32, String?)])
   func names(type: UInt32, name: String?) { #expect(FileSystemKind.remote(type: type) == name) }
 
-  @Test("What is read is the type of the path's file system")
-  func path() {
+  @Test func `What is read is the type of the path's file system`() {
     #expect(FileSystemKind.type(at: "/proc") == 0x9FA0)
     #expect(FileSystemKind.remote(at: "/nowhere") == nil)
   }

@@ -8,8 +8,7 @@ import Testing
 @testable import Platform
 
 @Suite("Inherited sockets") struct InheritedSocketTests {
-  @Test("They are found only with this process's id, and from the first descriptor on")
-  func environment() throws {
+  @Test func `They are found only with this process's id, and from the first descriptor on`() throws {
     let reserved = try ReservedPort(listens: true)
     let port = reserved.number
     let descriptor = reserved.release()
@@ -34,8 +33,7 @@ import Testing
     #expect(fcntl(descriptor, F_GETFL) & O_NONBLOCK != 0)
   }
 
-  @Test("IPv6 addresses and paths are places, too")
-  func otherFamilies() throws {
+  @Test func `IPv6 addresses and paths are places, too`() throws {
     let six = try #require(IPAddress("2001:DB8:0::1"))
     #expect(InheritedSocket.Place.address(six, port: 443).description == "[2001:db8::1]:443")
     let folder = try TestFolder()

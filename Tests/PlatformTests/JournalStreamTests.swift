@@ -12,8 +12,7 @@ import Testing
     return "\(file.st_dev):\(file.st_ino)"
   }
 
-  @Test("It is recognised by both device and inode")
-  func known() {
+  @Test func `It is recognised by both device and inode`() {
     let name = Self.name(of: STDERR_FILENO)
     #expect(JournalStream.isStandardError(environment: Environment(["JOURNAL_STREAM": name])))
     for other in ["", ":", "0:0", "\(name)0", "1\(name)", name + ":", "x:y", "-1:-1"] {
@@ -23,8 +22,7 @@ import Testing
     #expect(!JournalStream.isStream(-1, environment: Environment(["JOURNAL_STREAM": name])))
   }
 
-  @Test("A disk has free space, a file has a length, and a missing file has neither")
-  func room() throws {
+  @Test func `A disk has free space, a file has a length, and a missing file has neither`() throws {
     #expect(try #require(DiskSpace.availableBytes(at: "/")) >= 0)
     #expect(DiskSpace.availableBytes(at: "/no/such/path") == nil)
     #expect(try #require(DiskSpace.fileBytes(at: "/proc/self/exe")) > 0)

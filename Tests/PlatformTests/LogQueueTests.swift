@@ -38,8 +38,7 @@ import Testing
     }
   }
 
-  @Test("If the reader of the log stops, lines are dropped, counted and reported")
-  func unread() throws {
+  @Test func `If the reader of the log stops, lines are dropped, counted and reported`() throws {
     let pipe = try Pipe()
     let log = Log.queued(descriptor: pipe.writing, linesMax: 10)
     let padding = String(repeating: "x", count: 1000)
@@ -73,8 +72,7 @@ import Testing
     lines.reduce(0) { $0 + (number(field, $1) ?? 0) }
   }
 
-  @Test("Lines are written whole and in order, and the end waits until they are written")
-  func read() throws {
+  @Test func `Lines are written whole and in order, and the end waits until they are written`() throws {
     let pipe = try Pipe()
     let log = Log.queued(format: .json, descriptor: pipe.writing)
     for number in 0..<20 { log.warning("line \(number)") }
@@ -84,15 +82,13 @@ import Testing
     for (number, line) in lines.enumerated() { #expect(line.contains(#""line \#(number)""#)) }
   }
 
-  @Test("A log without lines has nothing to wait for")
-  func nothing() {
+  @Test func `A log without lines has nothing to wait for`() {
     let begin = MonotonicInstant.now()
     Log.queued().flush(within: .seconds(10))
     #expect(MonotonicInstant.now().duration(since: begin) < .seconds(5))
   }
 
-  @Test("A log whose reader has closed the pipe does not end the process")
-  func broken() throws {
+  @Test func `A log whose reader has closed the pipe does not end the process`() throws {
     StandardStream.ignoreBrokenPipes()
     var ends: [Int32] = [0, 0]
     try #require(unsafe pipe(&ends) == 0)

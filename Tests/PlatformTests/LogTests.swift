@@ -26,8 +26,7 @@ import Testing
     "", " ", "\\", "\u{0}", "\u{1B}[2J", "\u{7F}", "a\",\"level\":\"error", "}\n{", "é🧾", "\u{2028}",
   ]
 
-  @Test("A line of text is time, level, message and fields")
-  func text() {
+  @Test func `A line of text is time, level, message and fields`() {
     let lines = Self.lines(.text) { log in
       log.error("it broke", ["app": "ios", "status": "503"])
       log.warning("careful")
@@ -43,8 +42,8 @@ import Testing
       ])
   }
 
-  @Test("An untrusted value cannot forge a line or a field of text", arguments: forgeries)
-  func forgedText(value: String) throws {
+  @Test(arguments: forgeries)
+  func `An untrusted value cannot forge a line or a field of text`(value: String) throws {
     let lines = Self.lines(.text) { $0.info("said", ["value": value, "after": "end"]) }
     let line = try #require(lines.first)
     #expect(lines.count == 1)
@@ -64,16 +63,16 @@ import Testing
     }
   }
 
-  @Test("An untrusted message stays on its line", arguments: forgeries)
-  func forgedMessage(message: String) throws {
+  @Test(arguments: forgeries)
+  func `An untrusted message stays on its line`(message: String) throws {
     let line = try #require(Self.lines(.text) { $0.info(message) }.first)
     #expect(line.utf8.filter { $0 == UInt8(ascii: "\n") }.count == 1)
     #expect(line.hasSuffix("\n"))
     #expect(!line.dropLast().utf8.contains { $0 < 0x20 })
   }
 
-  @Test("A line of JSON is one object with exactly the given values", arguments: forgeries)
-  func json(value: String) throws {
+  @Test(arguments: forgeries)
+  func `A line of JSON is one object with exactly the given values`(value: String) throws {
     let lines = Self.lines(.json) { $0.error(value, ["value": value, "after": "end"]) }
     let line = try #require(lines.first)
     #expect(lines.count == 1)
@@ -87,8 +86,8 @@ import Testing
     #expect(read["time"] == "2026-11-20T10:00:00.123Z")
   }
 
-  @Test("Each level shows itself and more severe levels", arguments: Array(Log.Level.allCases.enumerated()))
-  func levels(rank: Int, level: Log.Level) {
+  @Test(arguments: Array(Log.Level.allCases.enumerated()))
+  func `Each level shows itself and more severe levels`(rank: Int, level: Log.Level) {
     let lines = Self.lines(.text, level: level) { log in
       log.error("e")
       log.warning("w")
@@ -98,8 +97,7 @@ import Testing
     #expect(lines.count == rank + 1)
   }
 
-  @Test("A debug message that is not shown is not composed")
-  func lazyDebug() {
+  @Test func `A debug message that is not shown is not composed`() {
     var made = 0
     func message() -> String {
       made += 1
@@ -111,8 +109,7 @@ import Testing
     #expect(made == 1)
   }
 
-  @Test("No part of a line that is not written is composed, at any level")
-  func lazyLines() {
+  @Test func `No part of a line that is not written is composed, at any level`() {
     var made = 0
     func text() -> String {
       made += 1
@@ -125,15 +122,14 @@ import Testing
     #expect(made == 0)
   }
 
-  @Test("Absent fields are left out of a line")
-  func absentFields() {
+  @Test func `Absent fields are left out of a line`() {
     let (there, absent): (String?, String?) = ("x", nil)
     let lines = Self.lines(.text) { $0.info("said", ["there": there, "absent": absent]) }
     #expect(lines == ["2026-11-20T10:00:00.123Z info said there=x\n"])
   }
 
-  @Test("In the journal a line begins with its priority", arguments: Log.Format.allCases)
-  func priorities(format: Log.Format) {
+  @Test(arguments: Log.Format.allCases)
+  func `In the journal a line begins with its priority`(format: Log.Format) {
     let lines = Monitor<[String]>([])
     let log = Log(level: .debug, format: format, marksPriority: true, clock: StandingClock()) { line in
       lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
@@ -147,8 +143,7 @@ import Testing
     #expect(lines.withLock { $0 }.allSatisfy { $0.dropFirst(3).first != " " && $0.hasSuffix("\n") })
   }
 
-  @Test("Personal data becomes a pseudonym, which differs in another log (R7)")
-  func personal() {
+  @Test func `Personal data becomes a pseudonym, which differs in another log (R7)`() {
     let (log, other) = (Log { _ in }, Log { _ in })
     let users = (0..<500).map { "user-\($0)" }
     let marks = users.map(log.personal)

@@ -27,30 +27,26 @@ import Testing
 
   private static let code = "7f5c60000000-7f5c60010000 r-xp 0031a000 fe:00 16228557 /usr/lib/x.so"
 
-  @Test("Code and constants of files that were never written are given back")
-  func unwritten() {
+  @Test func `Code and constants of files that were never written are given back`() {
     let constants = "7f5c60010000-7f5c60014000 r--p 0032a000 fe:00 16228557 /usr/lib/x.so"
     let found = Self.unwritten(Self.mapping(Self.code) + Self.mapping(constants))
     #expect(found == [0x7f5c_6000_0000..<0x7f5c_6001_0000, 0x7f5c_6001_0000..<0x7f5c_6001_4000])
   }
 
-  @Test("A mapping with a written page is kept, in memory or swapped out")
-  func written() {
+  @Test func `A mapping with a written page is kept, in memory or swapped out`() {
     #expect(Self.unwritten(Self.mapping(Self.code, anonymous: 4)) == [])
     #expect(Self.unwritten(Self.mapping(Self.code, swap: 4)) == [])
   }
 
-  @Test(
-    "What is writable, shared or not of a file is kept",
-    arguments: [
-      "7f5c60000000-7f5c60010000 rw-p 0031a000 fe:00 16228557 /usr/lib/x.so",
-      "7f5c60000000-7f5c60010000 rwxp 0031a000 fe:00 16228557 /usr/lib/x.so",
-      "7f5c60000000-7f5c60010000 r--s 0031a000 fe:00 16228557 /var/lib/receiptd/receiptd.db-shm",
-      "7f5c60000000-7f5c60010000 r--p 00000000 00:00 0",
-      "7f5c60000000-7f5c60010000 r-xp 00000000 00:00 0 [vdso]",
-      "7f5c60000000-7f5c60000000 r-xp 0031a000 fe:00 16228557 /usr/lib/x.so", "",
-    ])
-  func others(first: String) {
+  @Test(arguments: [
+    "7f5c60000000-7f5c60010000 rw-p 0031a000 fe:00 16228557 /usr/lib/x.so",
+    "7f5c60000000-7f5c60010000 rwxp 0031a000 fe:00 16228557 /usr/lib/x.so",
+    "7f5c60000000-7f5c60010000 r--s 0031a000 fe:00 16228557 /var/lib/receiptd/receiptd.db-shm",
+    "7f5c60000000-7f5c60010000 r--p 00000000 00:00 0",
+    "7f5c60000000-7f5c60010000 r-xp 00000000 00:00 0 [vdso]",
+    "7f5c60000000-7f5c60000000 r-xp 0031a000 fe:00 16228557 /usr/lib/x.so", "",
+  ])
+  func `What is writable, shared or not of a file is kept`(first: String) {
     #expect(Self.unwritten(Self.mapping(first)) == [])
     // The next mapping is read as usual.
     #expect(Self.unwritten(Self.mapping(first) + Self.mapping(Self.code)).count == 1)
@@ -71,8 +67,7 @@ import Testing
     #expect(!MemoryPolicy.releasable().contains { $0.contains(address) })
   }
 
-  @Test("A program goes on after it gave memory back")
-  func goesOn() {
+  @Test func `A program goes on after it gave memory back`() {
     let numbers = (0..<100_000).map { $0 * 3 }
     MemoryPolicy.releaseUnused()
     #expect(numbers.reduce(0, +) == 14_999_850_000)

@@ -21,8 +21,7 @@ import Testing
     }
   }
 
-  @Test("Only one of many threads is inside at a time")
-  func exclusion() throws {
+  @Test func `Only one of many threads is inside at a time`() throws {
     let monitor = Monitor(Contended())
     let threads = try (0..<8).map { number in
       try WorkerThread(name: "contender-\(number)") {
@@ -36,8 +35,7 @@ import Testing
     #expect(end == (40_000, 1, 0))
   }
 
-  @Test("A wait ends with the update that it waits for")
-  func waiting() throws {
+  @Test func `A wait ends with the update that it waits for`() throws {
     let monitor = Monitor(0)
     let thread = try WorkerThread(name: "counter") { for _ in 0..<1000 { monitor.update { $0 += 1 } } }
     let seen = monitor.wait(until: Self.after(.seconds(10))) { $0 == 1000 ? $0 : nil }
@@ -45,8 +43,7 @@ import Testing
     #expect(seen == 1000)
   }
 
-  @Test("One update wakes everyone who waits")
-  func broadcast() throws {
+  @Test func `One update wakes everyone who waits`() throws {
     let monitor = Monitor(false)
     let woken = Monitor(0)
     let threads = try (0..<20).map { _ in
@@ -61,8 +58,7 @@ import Testing
     #expect(woken.withLock { $0 } == 20)
   }
 
-  @Test("Threads pass a value back and forth without losing an update")
-  func handOver() throws {
+  @Test func `Threads pass a value back and forth without losing an update`() throws {
     let monitor = Monitor(0)
     let rounds = 2000
     let threads = try (0..<2).map { parity in
@@ -78,8 +74,7 @@ import Testing
     #expect(monitor.withLock { $0 } == 2 * rounds)
   }
 
-  @Test("A wait ends at its deadline, and checks its condition once more")
-  func deadline() {
+  @Test func `A wait ends at its deadline, and checks its condition once more`() {
     let monitor = Monitor(0)
     let start = MonotonicInstant.now()
     var asked = 0
@@ -94,10 +89,8 @@ import Testing
         MonotonicInstant.now().duration(since: start)))
   }
 
-  @Test(
-    "A deadline that is past, or before the clock's start, ends the wait at once",
-    arguments: [0, -1, .min] as [Int64])
-  func pastDeadline(nanoseconds: Int64) {
+  @Test(arguments: [0, -1, .min] as [Int64])
+  func `A deadline that is past, or before the clock's start, ends the wait at once`(nanoseconds: Int64) {
     let monitor = Monitor(7)
     let start = MonotonicInstant.now()
     let never: Bool? = monitor.wait(until: MonotonicInstant(nanoseconds: nanoseconds)) { _ in nil }
@@ -106,16 +99,14 @@ import Testing
     #expect(MonotonicInstant.now().duration(since: start) < .seconds(5))
   }
 
-  @Test("The latest possible deadline works like any other")
-  func farDeadline() throws {
+  @Test func `The latest possible deadline works like any other`() throws {
     let monitor = Monitor(false)
     let thread = try WorkerThread(name: "waker") { monitor.update { $0 = true } }
     #expect(monitor.wait(until: MonotonicInstant(nanoseconds: .max)) { $0 ? true : nil } == true)
     thread.join()
   }
 
-  @Test("An error inside leaves the monitor open for the next")
-  func errors() {
+  @Test func `An error inside leaves the monitor open for the next`() {
     let monitor = Monitor(1)
     let fault = SystemError(code: 1, operation: "test")
     #expect(throws: fault) { try monitor.withLock { _ throws(SystemError) in throw fault } }

@@ -10,8 +10,7 @@ import Testing
     String(decoding: try FileReading.content(of: path, bytesMax: 65_536).bytes, as: UTF8.self)
   }
 
-  @Test("A thread runs its body once, and is over when it was joined")
-  func thread() throws {
+  @Test func `A thread runs its body once, and is over when it was joined`() throws {
     let runs = Monitor(0)
     for _ in 0..<50 {
       let thread = try WorkerThread(name: "once") { runs.update { $0 += 1 } }
@@ -20,13 +19,11 @@ import Testing
     #expect(runs.withLock { $0 } == 50)
   }
 
-  @Test(
-    "A thread has its name, up to the kernel's length",
-    arguments: [
-      ("dispatcher", "dispatcher"), ("a-name-that-is-much-too-long", "a-name-that-is-"),
-      ("two words", "two words"),
-    ])
-  func name(given: String, kept: String) throws {
+  @Test(arguments: [
+    ("dispatcher", "dispatcher"), ("a-name-that-is-much-too-long", "a-name-that-is-"),
+    ("two words", "two words"),
+  ])
+  func `A thread has its name, up to the kernel's length`(given: String, kept: String) throws {
     let seen = Monitor<String?>(nil)
     let thread = try WorkerThread(name: given) {
       // Without the file there is nothing to compare, and the test fails.
@@ -37,8 +34,7 @@ import Testing
     #expect(seen.withLock { $0 } == kept + "\n")
   }
 
-  @Test("A thread releases its values when it ends")
-  func release() throws {
+  @Test func `A thread releases its values when it ends`() throws {
     final class Token: Sendable {
       let gone: Monitor<Bool>
       init(_ gone: Monitor<Bool>) { self.gone = gone }
@@ -54,8 +50,7 @@ import Testing
     #expect(gone.wait(until: deadline) { $0 ? true : nil } == true)
   }
 
-  @Test("The figures of the process are plausible")
-  func statistics() throws {
+  @Test func `The figures of the process are plausible`() throws {
     let before = ProcessStatistics.current()
     #expect(before.cpuSeconds > 0)
     #expect(before.residentBytes > 1 << 20)
@@ -73,8 +68,7 @@ import Testing
     #expect(abs(after.startTimeSeconds - before.startTimeSeconds) < 2)
   }
 
-  @Test("An error of the system names the call and the reason")
-  func systemErrors() {
+  @Test func `An error of the system names the call and the reason`() {
     let error = #expect(throws: SystemError.self) {
       try FileReading.content(of: "/nowhere/secret-name", bytesMax: 10)
     }
@@ -92,8 +86,7 @@ import Testing
         == EINVAL)
   }
 
-  @Test("A FIFO, a socket or a device is refused at once instead of blocking")
-  func noRegularFile() throws {
+  @Test func `A FIFO, a socket or a device is refused at once instead of blocking`() throws {
     let folder = try TestFolder()
     let (fifo, socketPath) = (folder.path + "/fifo", folder.path + "/socket")
     #expect(unsafe mkfifo(fifo, 0o600) == 0)
@@ -127,10 +120,8 @@ import Testing
     #expect(address.isIPv6 == text.contains(":"))
   }
 
-  @Test(
-    "Text that is not a numeric address is refused",
-    arguments: [
-      "", "localhost", "127.1", "1.2.3.4.5", "256.0.0.1", "[::1]", "::1%lo", "127.0.0.1\u{0}", " ::1",
-    ])
-  func otherAddresses(text: String) { #expect(IPAddress(text) == nil) }
+  @Test(arguments: [
+    "", "localhost", "127.1", "1.2.3.4.5", "256.0.0.1", "[::1]", "::1%lo", "127.0.0.1\u{0}", " ::1",
+  ])
+  func `Text that is not a numeric address is refused`(text: String) { #expect(IPAddress(text) == nil) }
 }

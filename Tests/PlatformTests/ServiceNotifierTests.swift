@@ -56,26 +56,22 @@ private final class NotifySocket {
     #expect(socket.next() == "STOPPING=1\nSTATUS=finishing what is in flight")
   }
 
-  @Test("Notifications arrive at a socket with a path")
-  func path() throws {
+  @Test func `Notifications arrive at a socket with a path`() throws {
     let folder = try TestFolder()
     let path = folder.path + "/socket"
     Self.expectEverything(Self.notifier(path), at: try NotifySocket(Array(path.utf8) + [0]))
   }
 
-  @Test("Notifications arrive at an abstract socket")
-  func abstract() throws {
+  @Test func `Notifications arrive at an abstract socket`() throws {
     let name = "receipt-relay-test-\(getpid())"
     Self.expectEverything(Self.notifier("@" + name), at: try NotifySocket([0] + Array(name.utf8)))
   }
 
-  @Test(
-    "Without a listener nothing happens",
-    arguments: [
-      nil, "", "@", "/", "relative", "/tmp/receipt-relay-nobody-listens-here", "vsock:2:1234",
-      "/" + String(repeating: "x", count: 107), "@" + String(repeating: "x", count: 5000),
-    ])
-  func nobody(socket: String?) {
+  @Test(arguments: [
+    nil, "", "@", "/", "relative", "/tmp/receipt-relay-nobody-listens-here", "vsock:2:1234",
+    "/" + String(repeating: "x", count: 107), "@" + String(repeating: "x", count: 5000),
+  ])
+  func `Without a listener nothing happens`(socket: String?) {
     let notifier = Self.notifier(socket)
     notifier.ready(status: "x")
     notifier.watchdog()

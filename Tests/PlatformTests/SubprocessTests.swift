@@ -17,16 +17,14 @@ import Testing
     while true { if let end = process.step() { return end } }
   }
 
-  @Test("It gets all of its input, more than a pipe holds, and its end")
-  func input() throws {
+  @Test func `It gets all of its input, more than a pipe holds, and its end`() throws {
     let input = [UInt8](repeating: UInt8(ascii: "x"), count: 1_000_000)
     let process = try Self.shell("test $(wc -c) -eq 1000000", input: input)
     #expect(Self.end(of: process) == .exited(code: 0))
     #expect(process.step() == .exited(code: 0), "the end stays known")
   }
 
-  @Test("The exit code and the signal of its end are known, and what it printed first")
-  func ends() throws {
+  @Test func `The exit code and the signal of its end are known, and what it printed first`() throws {
     let failed = try Self.shell("echo 'no route'; echo '  to host' >&2; exit 75")
     #expect(Self.end(of: failed) == .exited(code: 75))
     #expect(failed.said == "no route to host")
@@ -42,8 +40,7 @@ import Testing
     #expect(Self.end(of: try Self.shell("exec 0<&-; exit 4", input: input)) == .exited(code: 4))
   }
 
-  @Test("A step does not wait, and a kill reaches the programs that it started")
-  func hangs() throws {
+  @Test func `A step does not wait, and a kill reaches the programs that it started`() throws {
     let process = try Self.shell("sleep 1000 & echo $!; wait")
     while process.said.isEmpty { #expect(process.step() == nil) }
     let child = try #require(pid_t(process.said))
@@ -62,8 +59,7 @@ import Testing
     return words?.first.map(String.init)
   }
 
-  @Test("It inherits no descriptor, no ignored signal and no variable")
-  func inheritance() throws {
+  @Test func `It inherits no descriptor, no ignored signal and no variable`() throws {
     StandardStream.ignoreBrokenPipes()
     // More than a folder's listing holds in one read.
     let leaks = (0..<1500).map { _ in unsafe open("/dev/null", O_RDONLY) }
@@ -81,8 +77,7 @@ import Testing
     #expect(ignored & (1 << UInt64(SIGPIPE - 1)) == 0)
   }
 
-  @Test("A program that is not there, or a text with a NUL, is an error at once")
-  func notStarted() {
+  @Test func `A program that is not there, or a text with a NUL, is an error at once`() {
     #expect(throws: SystemError(code: ENOENT, operation: "posix_spawn")) {
       try Subprocess("/nowhere/sendmail", [], variables: [:], input: [])
     }

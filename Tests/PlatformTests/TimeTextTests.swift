@@ -15,21 +15,20 @@ import Testing
     ("9999-12-31T23:59:59.999Z", 253_402_300_799_999),
   ]
 
-  @Test("Known moments are written and read in RFC 3339", arguments: known)
-  func knownMoments(text: String, time: Int64) {
+  @Test(arguments: known)
+  func `Known moments are written and read in RFC 3339`(text: String, time: Int64) {
     #expect(RFC3339.string(unixMilliseconds: time) == text)
     #expect(RFC3339.unixMilliseconds(parsing: text) == time)
   }
 
-  @Test("Times beyond RFC 3339 are clamped to its range")
-  func clamping() {
+  @Test func `Times beyond RFC 3339 are clamped to its range`() {
     #expect(RFC3339.string(unixMilliseconds: .max) == "9999-12-31T23:59:59.999Z")
     #expect(RFC3339.string(unixMilliseconds: .min) == "0000-01-01T00:00:00.000Z")
     #expect(RFC3339.string(unixMilliseconds: 253_402_300_800_000) == "9999-12-31T23:59:59.999Z")
   }
 
-  @Test("Written timestamps are read as the same time", arguments: 0..<20 as Range<UInt64>)
-  func roundTrip(seed: UInt64) {
+  @Test(arguments: 0..<20 as Range<UInt64>)
+  func `Written timestamps are read as the same time`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var last: (time: Int64, text: String)?
     for _ in 0..<500 {
@@ -42,8 +41,7 @@ import Testing
     }
   }
 
-  @Test("Every day of four hundred years follows the one before")
-  func everyDay() {
+  @Test func `Every day of four hundred years follows the one before`() {
     var (year, month, day) = (1900, 1, 1)
     var time: Int64 = -2_208_988_800_000
     while year < 2300 {
@@ -88,28 +86,24 @@ import Testing
   func refused(text: String) { #expect(RFC3339.unixMilliseconds(parsing: text) == nil) }
 
   @Test(
-    "A duration is digits and a unit",
     arguments: [
       ("0s", 0), ("1ms", 1), ("250ms", 250), ("30s", 30_000), ("90s", 90_000), ("5m", 300_000),
       ("1h", 3_600_000), ("30d", 2_592_000_000), ("106751991167d", 9_223_372_036_828_800_000),
     ] as [(String, Int64)])
-  func durations(text: String, milliseconds: Int64) {
+  func `A duration is digits and a unit`(text: String, milliseconds: Int64) {
     #expect(DurationText.duration(parsing: text) == .milliseconds(milliseconds))
     #expect(DurationText.text(.milliseconds(milliseconds)) == text)
   }
 
-  @Test("A duration is written in the largest unit that is exact")
-  func largestUnit() {
+  @Test func `A duration is written in the largest unit that is exact`() {
     #expect(DurationText.duration(parsing: "0072h") == .days(3))
     #expect(DurationText.text(.days(3)) == "3d")
     #expect(DurationText.text(.longest) == "9223372036854775807ms")
   }
 
-  @Test(
-    "Another duration is refused",
-    arguments: [
-      "", "s", "5", "5 s", "5S", "+5s", "-5s", "1.5h", "5sec", "٥s", "106751991168d", "99999999999999999999s",
-      "5s ", "5s5s", "5\u{0}s", "5\u{301}s", "5\u{20E3}ms",
-    ])
-  func otherDurations(text: String) { #expect(DurationText.duration(parsing: text) == nil) }
+  @Test(arguments: [
+    "", "s", "5", "5 s", "5S", "+5s", "-5s", "1.5h", "5sec", "٥s", "106751991168d", "99999999999999999999s",
+    "5s ", "5s5s", "5\u{0}s", "5\u{301}s", "5\u{20E3}ms",
+  ])
+  func `Another duration is refused`(text: String) { #expect(DurationText.duration(parsing: text) == nil) }
 }

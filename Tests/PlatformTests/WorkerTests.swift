@@ -23,8 +23,7 @@ import Testing
     }
   }
 
-  @Test("A message wakes it, and messages before a stop are still read")
-  func messages() throws {
+  @Test func `A message wakes it, and messages before a stop are still read`() throws {
     let worker = Worker("test", inbox: Inbox())
     let read = Monitor<[[Int]]>([])
     try worker.start { Self.run(worker, into: read) }
@@ -36,8 +35,7 @@ import Testing
     #expect(read.withLock { $0.flatMap(\.self) } == [1, 2])
   }
 
-  @Test("Of several unread messages only the first interrupts its wait")
-  func oneInterrupt() {
+  @Test func `Of several unread messages only the first interrupts its wait`() {
     let interrupts = Monitor(0)
     let worker = Worker("test", inbox: Inbox()) { interrupts.update { $0 += 1 } }
     for number in 0..<3 { worker.post { $0.numbers.append(number) } }
@@ -47,8 +45,7 @@ import Testing
     #expect(interrupts.withLock { $0 } == 2)
   }
 
-  @Test("An irrelevant offer does not wake it")
-  func offers() {
+  @Test func `An irrelevant offer does not wake it`() {
     let interrupts = Monitor(0)
     let worker = Worker("test", inbox: Inbox()) { interrupts.update { $0 += 1 } }
     worker.offer { inbox in
@@ -64,8 +61,7 @@ import Testing
     #expect(worker.withInbox { $0.numbers } == [1, 2])
   }
 
-  @Test("A wait ends at its deadline, and at once when there is something unread")
-  func waits() {
+  @Test func `A wait ends at its deadline, and at once when there is something unread`() {
     let worker = Worker("test", inbox: Inbox())
     let began = MonotonicInstant.now()
     worker.wait(until: began.advanced(by: .milliseconds(20)))
@@ -75,8 +71,7 @@ import Testing
     #expect(worker.read { $0.numbers } == [1])
   }
 
-  @Test("A stop that was read with the other messages still ends each wait")
-  func stopStays() {
+  @Test func `A stop that was read with the other messages still ends each wait`() {
     let worker = Worker("test", inbox: Inbox())
     worker.requestStop()
     _ = worker.read { $0.numbers }
@@ -85,8 +80,7 @@ import Testing
     #expect(MonotonicInstant.now().duration(since: began) < .seconds(30))
   }
 
-  @Test("A worker can be stopped twice, and without having been started")
-  func stops() throws {
+  @Test func `A worker can be stopped twice, and without having been started`() throws {
     let worker = Worker("test", inbox: Inbox())
     worker.stop()
     #expect(worker.isStopping)

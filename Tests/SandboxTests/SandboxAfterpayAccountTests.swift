@@ -60,8 +60,7 @@ import Testing
     }
   }
 
-  @Test("A merchant needs credentials and a User-Agent")
-  func heads() throws {
+  @Test func `A merchant needs credentials and a User-Agent`() throws {
     let rig = Rig()
     let other = "Basic \(Base64.encode(Array("merchant:other".utf8)))"
     for value in [nil, other, "Basic x", "Bearer abc"] {
@@ -83,21 +82,19 @@ import Testing
     #expect(configuration.text("maximumAmount", "amount") == "2000.00")
   }
 
-  @Test(
-    "A wrong checkout is refused with its code",
-    arguments: [
-      (checkout(amount: 50), "invalid_object"), (checkout(amount: "1,000"), "invalid_amount"),
-      (checkout(amount: "1.234"), "invalid_object"), (checkout(amount: "FREE"), "invalid_object"),
-      (checkout(amount: "-1"), "invalid_object"), (checkout(amount: "1e3"), "invalid_object"),
-      (checkout(amount: ""), "invalid_object"), (checkout(amount: "5."), "invalid_object"),
-      (checkout(amount: "99999999999999999999"), "invalid_object"),
-      (checkout(currency: "usd"), "invalid_object"), (checkout(currency: "EUR"), "unsupported_currency"),
-      (checkout(amount: "0.99"), "unsupported_payment_type"),
-      (checkout(amount: "2000.01"), "unsupported_payment_type"), (checkout(email: ""), "invalid_object"),
-      (checkout(confirmURL: .null), "invalid_object"),
-      (checkout(isCashAppPay: true, mode: "express"), "invalid_object"),
-    ])
-  func wrongCheckouts(_ body: JSONValue, _ code: String) throws {
+  @Test(arguments: [
+    (checkout(amount: 50), "invalid_object"), (checkout(amount: "1,000"), "invalid_amount"),
+    (checkout(amount: "1.234"), "invalid_object"), (checkout(amount: "FREE"), "invalid_object"),
+    (checkout(amount: "-1"), "invalid_object"), (checkout(amount: "1e3"), "invalid_object"),
+    (checkout(amount: ""), "invalid_object"), (checkout(amount: "5."), "invalid_object"),
+    (checkout(amount: "99999999999999999999"), "invalid_object"),
+    (checkout(currency: "usd"), "invalid_object"), (checkout(currency: "EUR"), "unsupported_currency"),
+    (checkout(amount: "0.99"), "unsupported_payment_type"),
+    (checkout(amount: "2000.01"), "unsupported_payment_type"), (checkout(email: ""), "invalid_object"),
+    (checkout(confirmURL: .null), "invalid_object"),
+    (checkout(isCashAppPay: true, mode: "express"), "invalid_object"),
+  ])
+  func `A wrong checkout is refused with its code`(_ body: JSONValue, _ code: String) throws {
     let rig = Rig()
     let answer = try rig.send("POST", "/v2/checkouts", body)
     #expect(answer.status == 422)
@@ -106,17 +103,15 @@ import Testing
     #expect(rig.account.list.isEmpty)
   }
 
-  @Test(
-    "Amounts are exact", arguments: [("0.29", 29), ("1.13", 113), ("19.99", 1999), ("8.1", 810), ("7", 700)])
-  func amounts(_ text: String, _ cents: Int64) throws {
+  @Test(arguments: [("0.29", 29), ("1.13", 113), ("19.99", 1999), ("8.1", 810), ("7", 700)])
+  func `Amounts are exact`(_ text: String, _ cents: Int64) throws {
     let rig = Rig()
     rig.account.settings.centsMin = 1
     let token = try rig.create(Self.checkout(amount: .string(text)))
     #expect(rig.account.checkout(token)?.amount == SandboxAfterpayAmount(cents: cents, currency: "USD"))
   }
 
-  @Test("A capture needs a confirmation, and charges once")
-  func captures() throws {
+  @Test func `A capture needs a confirmation, and charges once`() throws {
     let rig = Rig()
     let token = try rig.create()
     let early = try rig.capture(token)
@@ -146,8 +141,7 @@ import Testing
     #expect(rig.account.ledger["captureRequests"] == 3)
   }
 
-  @Test("Captures without a known, open token")
-  func wrongCaptures() throws {
+  @Test func `Captures without a known, open token`() throws {
     let rig = Rig()
     #expect(try rig.send("POST", "/v2/payments/capture", [:]).status == 422)
     #expect(try rig.capture("").status == 422)
@@ -162,8 +156,7 @@ import Testing
     #expect(try rig.send("POST", "/v2/payments/capture", grant).status == 422, "not a documented member")
   }
 
-  @Test("A capture is possible for 180 minutes")
-  func window() throws {
+  @Test func `A capture is possible for 180 minutes`() throws {
     let rig = Rig()
     let (one, two) = (try rig.create(), try rig.create())
     for token in [one, two] { #expect(rig.perform(.confirm, on: token)) }
@@ -173,8 +166,7 @@ import Testing
     #expect(try rig.capture(one, now: end + 1).status == 201, "it was charged in time")
   }
 
-  @Test("A captured payment can be refunded, once")
-  func refund() throws {
+  @Test func `A captured payment can be refunded, once`() throws {
     let rig = Rig()
     let token = try rig.create()
     #expect(rig.perform(.confirm, on: token))
@@ -188,8 +180,7 @@ import Testing
     #expect(payment.at("refunds", "1") == nil)
   }
 
-  @Test("Declines by e-mail address, by amount and by setting, as 402 or 201")
-  func declines() throws {
+  @Test func `Declines by e-mail address, by amount and by setting, as 402 or 201`() throws {
     let rig = Rig()
     func decline(_ body: JSONValue) throws -> (status: Int, body: JSONValue) {
       let token = try rig.create(body)
@@ -210,8 +201,7 @@ import Testing
     #expect(try decline(Self.checkout()).body["status"] == "DECLINED")
   }
 
-  @Test("A Cash App payment is signed, validated, and then captured")
-  func cashApp() throws {
+  @Test func `A Cash App payment is signed, validated, and then captured`() throws {
     let rig = Rig()
     let token = try rig.create(Self.checkout(isCashAppPay: true))
     let app: [String: String?] = ["Authorization": nil]

@@ -47,16 +47,14 @@ import Testing
     var charges: [Int] { afterpay.checkouts.map(\.charges) }
   }
 
-  @Test("The configuration may be cached")
-  func configuration() throws {
+  @Test func `The configuration may be cached`() throws {
     let rig = try Rig()
     let answer = try rig.caller.send(.get, "/v2/configuration")
     #expect(answer.status == 200)
     #expect(answer.header("Cache-Control") == "private, max-age=60")
   }
 
-  @Test("A customer confirms on the page, and comes back to the shop")
-  func page() throws {
+  @Test func `A customer confirms on the page, and comes back to the shop`() throws {
     let rig = try Rig()
     let checkout = try rig.create()
     let url = try #require(checkout["redirectCheckoutUrl"]?.stringValue)
@@ -75,8 +73,7 @@ import Testing
     #expect(cancelled.json?["state"] == "cancelled")
   }
 
-  @Test("The ledger counts requests and charges")
-  func ledger() throws {
+  @Test func `The ledger counts requests and charges`() throws {
     let rig = try Rig()
     let token = try rig.confirmed()
     _ = try rig.capture(token)
@@ -90,8 +87,7 @@ import Testing
     #expect(ledger.at("checkouts", "0", "merchantReference") == "m-1")
   }
 
-  @Test("The connection can be cut after the charge, and the state looked up")
-  func cut() throws {
+  @Test func `The connection can be cut after the charge, and the state looked up`() throws {
     let rig = try Rig(faults: SandboxFaults(.cut, remaining: 1, operations: ["capture"]))
     let token = try rig.confirmed()
     let cut = try rig.capture(token)
@@ -105,8 +101,7 @@ import Testing
     #expect(rig.afterpay.ledger["captureRequests"] == 2)
   }
 
-  @Test("Errors come before or after the charge")
-  func errors() throws {
+  @Test func `Errors come before or after the charge`() throws {
     let rig = try Rig(faults: SandboxFaults(.error, status: 502, operations: ["capture"]))
     let token = try rig.confirmed()
     let before = try rig.capture(token)
@@ -120,8 +115,7 @@ import Testing
     #expect(try rig.caller.send(.get, "/v2/payments/token:\(token)").status == 200)
   }
 
-  @Test("A lost capture is not answered, and does not charge")
-  func lost() throws {
+  @Test func `A lost capture is not answered, and does not charge`() throws {
     let rig = try Rig(faults: SandboxFaults(.lost, remaining: 1, operations: ["capture"]))
     let token = try rig.confirmed()
     #expect(try rig.capture(token, timeout: .milliseconds(200)).failure == .timeout)
@@ -131,16 +125,14 @@ import Testing
     #expect(rig.charges == [1])
   }
 
-  @Test("An answer can come after the client's time-out; the charge is made at once")
-  func delay() throws {
+  @Test func `An answer can come after the client's time-out; the charge is made at once`() throws {
     let rig = try Rig(faults: SandboxFaults(operations: ["capture"], delay: .hours(1)))
     let token = try rig.confirmed()
     #expect(try rig.capture(token, timeout: .milliseconds(200)).failure == .timeout)
     #expect(rig.charges == [1])
   }
 
-  @Test("A lie names another token")
-  func lie() throws {
+  @Test func `A lie names another token`() throws {
     let rig = try Rig()
     let (one, two) = (try rig.confirmed(), try rig.confirmed())
     rig.afterpay.faults = SandboxFaults(.lie, operations: ["capture"])
@@ -149,8 +141,7 @@ import Testing
     #expect(rig.charges == [1, 0])
   }
 
-  @Test("The credentials and the decisions can be changed while it runs")
-  func settings() throws {
+  @Test func `The credentials and the decisions can be changed while it runs`() throws {
     let rig = try Rig(SandboxAfterpaySettings(merchantID: "merchant", secret: "s3cret:x"))
     let token = try rig.confirmed()
     rig.afterpay.settings.decision = .decline

@@ -40,8 +40,7 @@ import Testing
     return (code, out.withLock { $0 }, notes.withLock { $0 })
   }
 
-  @Test("The table is whole, and its examples are valid")
-  func table() throws {
+  @Test func `The table is whole, and its examples are valid`() throws {
     #expect(SandboxProgram.spec.flaws == [])
     for example in SandboxProgram.spec.commands.flatMap(\.examples) {
       let words = example.line.split(separator: " | ").first?.split(separator: " ").dropFirst()
@@ -50,8 +49,7 @@ import Testing
     }
   }
 
-  @Test("The recorded help, manual page and completions equal the generated ones")
-  func recordedFiles() throws {
+  @Test func `The recorded help, manual page and completions equal the generated ones`() throws {
     let help = CommandHelp(SandboxProgram.spec)
     let texts = [help.text] + SandboxProgram.spec.commands.map { help.text(of: $0) }
     #expect(RecordedFile.fault(texts.joined(separator: "\n"), "Snapshots/help.txt") == nil)
@@ -63,17 +61,15 @@ import Testing
     }
   }
 
-  @Test(
-    "A slip is a usage error, and says where help is",
-    arguments: [
-      ["destinaton"], ["event", "--type", "refund"], ["destination", "--delay", "soon"],
-      ["load", "--duration", "long"], ["load", "--rate", "0/s"], ["destination", "--fail-rate", "2"],
-      ["webhook", "--secret", "abc"], ["webhook", "--secret", "env:UNSET"],
-      ["swedbank", "--fault", "explode"], ["swedbank", "--fault-on", "validate"],
-      ["swedbank", "--callbacks", "-1"], ["afterpay", "--status", "200"], ["afterpay", "--decide", "never"],
-      ["afterpay", "--decline-status", "500"], ["stripe", "--events", "100001"],
-    ])
-  func slip(arguments: [String]) throws {
+  @Test(arguments: [
+    ["destinaton"], ["event", "--type", "refund"], ["destination", "--delay", "soon"],
+    ["load", "--duration", "long"], ["load", "--rate", "0/s"], ["destination", "--fail-rate", "2"],
+    ["webhook", "--secret", "abc"], ["webhook", "--secret", "env:UNSET"],
+    ["swedbank", "--fault", "explode"], ["swedbank", "--fault-on", "validate"],
+    ["swedbank", "--callbacks", "-1"], ["afterpay", "--status", "200"], ["afterpay", "--decide", "never"],
+    ["afterpay", "--decline-status", "500"], ["stripe", "--events", "100001"],
+  ])
+  func `A slip is a usage error, and says where help is`(arguments: [String]) throws {
     let ran = try run(arguments)
     #expect(ran.code == .usage)
     #expect(ran.out == "")
@@ -81,8 +77,7 @@ import Testing
     #expect(ran.notes.contains("\nSee: receipt-sandbox "))
   }
 
-  @Test("Stand-ins say where they are, and end with a signal")
-  func standIns() throws {
+  @Test func `Stand-ins say where they are, and end with a signal`() throws {
     let environment = ["SECRET": "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3", "TOKEN": "t"]
     for (arguments, setting) in [
       (["destination", "--status", "503"], "Set purchasely: { url: \"http://127.0.0.1:"),
@@ -105,8 +100,7 @@ import Testing
     }
   }
 
-  @Test("A file of events is read line by line")
-  func eventFile() throws {
+  @Test func `A file of events is read line by line`() throws {
     let file = FileManager.default.temporaryDirectory.appending(component: "events-\(UUID().uuidString)")
     try Data("\nno event\n".utf8).write(to: file)
     // If the removal fails, the system clears the folder.
@@ -117,8 +111,7 @@ import Testing
     #expect(try run(["stripe", "--events", file.path + ".missing"]).code == .notFound)
   }
 
-  @Test("A port in use is named")
-  func portInUse() throws {
+  @Test func `A port in use is named`() throws {
     let port = try ReservedPort(listens: true)
     let ran = try run(["destination", "--port", String(port.number)])
     #expect(ran.code == .unavailable)
@@ -126,16 +119,14 @@ import Testing
     withExtendedLifetime(port) {}
   }
 
-  @Test("A secret that cannot be read is named")
-  func unreadableSecret() throws {
+  @Test func `A secret that cannot be read is named`() throws {
     let ran = try run(["event", "--user", "jdo-1", "--price", "price_1"])
     #expect(ran.code == .configuration)
     #expect(
       ran.notes.contains("apps.ios.stripe.webhook_secrets[0]: needs the environment variable WEBHOOK_SECRET"))
   }
 
-  @Test("An event needs a relay and an app")
-  func eventNeedsARelayAndAnApp() throws {
+  @Test func `An event needs a relay and an app`() throws {
     let secrets = ["WEBHOOK_SECRET": "whsec_very_secret"]
     func event(_ options: String...) throws -> (code: ExitCode, out: String, notes: String) {
       try run(["event"] + options, apps: ["ios", "web"], environment: secrets)

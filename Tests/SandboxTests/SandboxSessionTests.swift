@@ -37,8 +37,7 @@ import Testing
     return (result.status, result.json, result.header("Idempotent-Replayed") == "true")
   }
 
-  @Test("A key makes one session, and is refused with other parameters")
-  func keys() throws {
+  @Test func `A key makes one session, and is refused with other parameters`() throws {
     let stripe = try Self.stripe()
     defer { stripe.stop() }
     let first = try Self.post(stripe, Self.good, key: "k1")
@@ -59,17 +58,15 @@ import Testing
     #expect(stripe.records.sessions.count == 2)
   }
 
-  @Test(
-    "An invalid parameter is named",
-    arguments: [
-      (["mode": "rent"], "mode"), (["success_url": "a"], "success_url"),
-      (["line_items[0][quantity]": "0"], "line_items[0][quantity]"),
-      (["line_items[0][price]": "price_x"], "line_items[0][price]"),
-      (["line_items[0][price]": "price_o"], "line_items[0][price]"),
-      (["payment_intent_data[metadata][a]": "b"], "payment_intent_data"),
-      (["client_reference_id": String(repeating: "a", count: 201)], "client_reference_id"),
-    ])
-  func invalid(change: [String: String], parameter: String) throws {
+  @Test(arguments: [
+    (["mode": "rent"], "mode"), (["success_url": "a"], "success_url"),
+    (["line_items[0][quantity]": "0"], "line_items[0][quantity]"),
+    (["line_items[0][price]": "price_x"], "line_items[0][price]"),
+    (["line_items[0][price]": "price_o"], "line_items[0][price]"),
+    (["payment_intent_data[metadata][a]": "b"], "payment_intent_data"),
+    (["client_reference_id": String(repeating: "a", count: 201)], "client_reference_id"),
+  ])
+  func `An invalid parameter is named`(change: [String: String], parameter: String) throws {
     let stripe = try Self.stripe()
     defer { stripe.stop() }
     let answer = try Self.post(stripe, Self.good.merging(change) { $1 }, key: "k1")
@@ -80,8 +77,7 @@ import Testing
     #expect(try Self.post(stripe, Self.good, key: "k1").status == 200)
   }
 
-  @Test("A key without the right, and a wrong one, are refused")
-  func rights() throws {
+  @Test func `A key without the right, and a wrong one, are refused`() throws {
     let stripe = try Self.stripe()
     defer { stripe.stop() }
     stripe.behaviour.makesSessions = false

@@ -5,8 +5,7 @@ import Sandbox
 import Testing
 
 @Suite("The simulated Swedbank Pay's rules") struct SandboxSwedbankAccountTests {
-  @Test("The merchant's token is required everywhere")
-  func authentication() throws {
+  @Test func `The merchant's token is required everywhere`() throws {
     let rig = SandboxSwedbankRig()
     #expect(
       try rig.send("POST", "/psp/paymentorders", SandboxSwedbankRig.purchase("a"), token: nil).status == 401)
@@ -19,8 +18,7 @@ import Testing
     #expect(rig.account.list.isEmpty)
   }
 
-  @Test("Orders of version 2, 3.0 and 3.1 have their own operations")
-  func operations() throws {
+  @Test func `Orders of version 2, 3.0 and 3.1 have their own operations`() throws {
     let rig = SandboxSwedbankRig()
     let two = try rig.create("a")
     #expect(
@@ -37,8 +35,7 @@ import Testing
     #expect(newest.text("paymentOrder", "initiatingSystemUserAgent") == "relay/1")
   }
 
-  @Test("A slash at the end of the collections is accepted")
-  func slash() throws {
+  @Test func `A slash at the end of the collections is accepted`() throws {
     let rig = SandboxSwedbankRig()
     #expect(try rig.send("POST", "/psp/paymentorders/", SandboxSwedbankRig.purchase("a")).status == 201)
     let consumer: JSONValue = [
@@ -75,16 +72,14 @@ import Testing
     #expect(names.contains(fault), "\(names)")
   }
 
-  @Test("A reference of the merchant can be used once")
-  func references() throws {
+  @Test func `A reference of the merchant can be used once`() throws {
     let rig = SandboxSwedbankRig()
     _ = try rig.create("a")
     #expect(try rig.send("POST", "/psp/paymentorders", SandboxSwedbankRig.purchase("a")).status == 400)
     #expect(rig.account.list.count == 1)
   }
 
-  @Test("The state is shown to requests that name version 3.1 only")
-  func versions() throws {
+  @Test func `The state is shown to requests that name version 3.1 only`() throws {
     let rig = SandboxSwedbankRig()
     let id = try #require(try rig.create("a", type: SandboxSwedbankRig.newest).text("paymentOrder", "id"))
     #expect(rig.perform(.pay, on: id))
@@ -98,8 +93,7 @@ import Testing
     #expect(new["paymentOrder"]?["paid"]?["amount"] == nil, "not expanded")
   }
 
-  @Test("An instrument can be chosen, and amounts changed, until the payer has paid")
-  func instruments() throws {
+  @Test func `An instrument can be chosen, and amounts changed, until the payer has paid`() throws {
     let rig = SandboxSwedbankRig()
     let order = try rig.create()
     let path = try #require(order.path(of: "update-paymentorder-setinstrument", at: SandboxSwedbankRig.base))
@@ -116,8 +110,7 @@ import Testing
     #expect(try rig.send("PATCH", path, swish).status == 403)
   }
 
-  @Test("An abort ends the order, with a callback")
-  func abort() throws {
+  @Test func `An abort ends the order, with a callback`() throws {
     let rig = SandboxSwedbankRig()
     let order = try rig.create("a", [("productName", "Checkout3")])
     let path = try #require(order.path(of: "abort", at: SandboxSwedbankRig.base))
@@ -130,8 +123,7 @@ import Testing
     #expect(try rig.send("PATCH", path, body).status == 403)
   }
 
-  @Test("The items of an order are shown when they are expanded")
-  func items() throws {
+  @Test func `The items of an order are shown when they are expanded`() throws {
     let rig = SandboxSwedbankRig()
     let items: JSONValue = [["reference": "gold", "amount": 1000]]
     let id = try #require(try rig.create("a", [("orderItems", items)]).text("paymentOrder", "id"))
@@ -141,16 +133,15 @@ import Testing
     #expect(expanded.at("paymentOrder", "paid", "number") == nil, "nothing is paid")
   }
 
-  @Test("The same seed makes the same ids")
-  func determinism() throws {
+  @Test func `The same seed makes the same ids`() throws {
     let (one, two) = (SandboxSwedbankRig(), SandboxSwedbankRig())
     #expect(try one.create() == two.create())
     two.account = SandboxSwedbankAccount(base: SandboxSwedbankRig.base, token: "secret", seed: 2)
     #expect(try one.create("x") != two.create("x"))
   }
 
-  @Test("Other paths and methods are problems", arguments: ["/", "/psp", "/psp/creditcard/payments/1", "//"])
-  func unknownPaths(_ path: String) throws {
+  @Test(arguments: ["/", "/psp", "/psp/creditcard/payments/1", "//"])
+  func `Other paths and methods are problems`(_ path: String) throws {
     let rig = SandboxSwedbankRig()
     #expect(try rig.send("GET", path).status == 404)
     #expect(try rig.send("GET", "/psp/consumers").status == 405)

@@ -5,8 +5,7 @@ import Sandbox
 import Testing
 
 @Suite("Money at the simulated Swedbank Pay") struct SandboxSwedbankMoneyTests {
-  @Test("An authorization is captured once, and paid back")
-  func captures() throws {
+  @Test func `An authorization is captured once, and paid back`() throws {
     let rig = SandboxSwedbankRig()
     let id = try #require(try rig.create().text("paymentOrder", "id"))
     #expect(rig.perform(.authorize, on: id))
@@ -57,8 +56,7 @@ import Testing
     }
   }
 
-  @Test("Callbacks have the form of the order's version, and say nothing of the state")
-  func callbacks() throws {
+  @Test func `Callbacks have the form of the order's version, and say nothing of the state`() throws {
     let rig = SandboxSwedbankRig()
     let old = try #require(try rig.create("a").text("paymentOrder", "id"))
     #expect(rig.perform(.pay, on: old))
@@ -87,8 +85,7 @@ import Testing
     #expect(rig.popCallbacks().count == 1)
   }
 
-  @Test("Tokens are issued when the payer pays, and a payer's tokens can be deleted")
-  func tokens() throws {
+  @Test func `Tokens are issued when the payer pays, and a payer's tokens can be deleted`() throws {
     let rig = SandboxSwedbankRig()
     let id = try #require(
       try rig.create(

@@ -50,8 +50,7 @@ import Testing
     func create() throws -> String { try #require(try post().json?.text("paymentOrder", "id")) }
   }
 
-  @Test("A payment is followed by a callback, and then the order is paid")
-  func payment() throws {
+  @Test func `A payment is followed by a callback, and then the order is paid`() throws {
     let rig = try Rig()
     let id = try rig.create()
     #expect(rig.swedbank.perform(.pay, on: id))
@@ -65,8 +64,7 @@ import Testing
     #expect(!attempt.isRetried)
   }
 
-  @Test("A callback is sent until it is accepted")
-  func retries() throws {
+  @Test func `A callback is sent until it is accepted`() throws {
     let rig = try Rig(callbackScale: 0.0001)
     rig.receiver.state.update { $0.statuses = [500, 302, 404] }
     let id = try rig.create()
@@ -78,8 +76,7 @@ import Testing
     #expect(attempts.map(\.number) == [1, 2, 3, 4])
   }
 
-  @Test("A callback that nobody accepts is given up after the seventh attempt")
-  func givingUp() throws {
+  @Test func `A callback that nobody accepts is given up after the seventh attempt`() throws {
     let rig = try Rig(callbackScale: 0)
     rig.receiver.state.update { $0.statuses = Array(repeating: 503, count: 20) }
     let id = try rig.create()
@@ -91,8 +88,7 @@ import Testing
     #expect(Self.wait(rig.attempts, 14).dropFirst(7).first?.number == 1)
   }
 
-  @Test("A user plays the payer on the order's page")
-  func page() throws {
+  @Test func `A user plays the payer on the order's page`() throws {
     let rig = try Rig()
     let answer = try #require(try rig.post().json)
     let view = try #require(answer.path(of: "view-checkout", at: rig.swedbank.base))
@@ -113,8 +109,7 @@ import Testing
     #expect(try rig.receiver.bodies(2).count == 2)
   }
 
-  @Test("The ledger lists every order")
-  func ledger() throws {
+  @Test func `The ledger lists every order`() throws {
     let rig = try Rig()
     let ids = [try rig.create(), try rig.create()]
     rig.swedbank.perform(.authorize, on: ids[1])
@@ -132,8 +127,7 @@ import Testing
 
   // MARK: Faults
 
-  @Test("An error has the given status, without an effect or with one")
-  func errors() throws {
+  @Test func `An error has the given status, without an effect or with one`() throws {
     let rig = try Rig(faults: SandboxFaults(.error, status: 503))
     let before = try rig.post()
     #expect(before.status == 503)
@@ -145,8 +139,7 @@ import Testing
     #expect(rig.swedbank.orders.count == 1)
   }
 
-  @Test("A cut connection, a broken answer and silence come after the effect")
-  func lostAnswers() throws {
+  @Test func `A cut connection, a broken answer and silence come after the effect`() throws {
     let rig = try Rig(faults: SandboxFaults(.cut))
     let cut = try rig.post()
     #expect(cut.status == nil)
@@ -163,8 +156,7 @@ import Testing
     #expect(rig.exchanges.withLock { $0.map(\.fault) } == [.cut, .truncated, .silent])
   }
 
-  @Test("Other answers than JSON: half of it, a page, a redirect")
-  func strangeAnswers() throws {
+  @Test func `Other answers than JSON: half of it, a page, a redirect`() throws {
     let rig = try Rig(faults: SandboxFaults(.malformed))
     let half = try rig.post()
     #expect(half.status == 201)
@@ -181,8 +173,7 @@ import Testing
     #expect(rig.swedbank.orders.count == 1)
   }
 
-  @Test("A lie is about another order")
-  func lies() throws {
+  @Test func `A lie is about another order`() throws {
     let rig = try Rig()
     let (one, two) = (try rig.create(), try rig.create())
     rig.swedbank.faults = SandboxFaults(.lie, operations: ["get"])
@@ -192,8 +183,7 @@ import Testing
     #expect(rig.swedbank.orders.last?.id == third, "only reads lie")
   }
 
-  @Test("Faults may concern some operations, and a number of requests")
-  func selection() throws {
+  @Test func `Faults may concern some operations, and a number of requests`() throws {
     let rig = try Rig(faults: SandboxFaults(.error, remaining: 2, operations: ["create"]))
     #expect(try rig.post().status == 500)
     #expect(try rig.caller.send(.get, "/psp/paymentorders/1").status == 404)
@@ -203,8 +193,7 @@ import Testing
     #expect(rig.swedbank.faults.remaining == 0)
   }
 
-  @Test("The same seed fails the same requests")
-  func seeds() throws {
+  @Test func `The same seed fails the same requests`() throws {
     func statuses() throws -> [Int?] {
       let rig = try Rig(faults: SandboxFaults(.error, rate: 0.5))
       return try (0..<20).map { _ in try rig.post().status }
@@ -214,8 +203,7 @@ import Testing
     #expect(try statuses() == first)
   }
 
-  @Test("A delay concerns its operations only, and pages never fail")
-  func delays() throws {
+  @Test func `A delay concerns its operations only, and pages never fail`() throws {
     let rig = try Rig(faults: SandboxFaults(operations: ["get"], delay: .milliseconds(300)))
     let id = try rig.create()
     #expect(try rig.caller.send(.get, id).duration >= .milliseconds(290))
@@ -223,8 +211,7 @@ import Testing
     #expect(try rig.caller.send(.get, "/ledger").status == 200)
   }
 
-  @Test("Stopping ends silent requests")
-  func stopping() throws {
+  @Test func `Stopping ends silent requests`() throws {
     let rig = try Rig(faults: SandboxFaults(.silent))
     let (exchanges, swedbank) = (rig.exchanges, rig.swedbank)
     let stopper = try WorkerThread(name: "stopping") {

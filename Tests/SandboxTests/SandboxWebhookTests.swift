@@ -56,8 +56,7 @@ import Testing
     var last: SandboxWebhookReceipt? { receipts.withLock { $0.last } }
   }
 
-  @Test("A genuine webhook is accepted and read")
-  func genuine() throws {
+  @Test func `A genuine webhook is accepted and read`() throws {
     let rig = try Rig()
     #expect(try rig.send(Self.message()) == 200)
     let receipt = try #require(rig.last)
@@ -76,8 +75,7 @@ import Testing
     #expect(message.contextID == "ctx_1")
   }
 
-  @Test("Another signature is refused, and its id does not count as seen")
-  func forged() throws {
+  @Test func `Another signature is refused, and its id does not count as seen`() throws {
     let rig = try Rig()
     #expect(try rig.send(Self.message(), key: Array("other".utf8)) == 401)
     #expect(rig.last?.verdict == .mismatch)
@@ -86,8 +84,7 @@ import Testing
     #expect(rig.last?.repetition == .first)
   }
 
-  @Test("A repeated id is marked, also when the body differs")
-  func repeats() throws {
+  @Test func `A repeated id is marked, also when the body differs`() throws {
     let rig = try Rig()
     try rig.send(Self.message())
     try rig.send(Self.message())
@@ -99,8 +96,7 @@ import Testing
     #expect(rig.last?.repetition == .first)
   }
 
-  @Test("A genuine webhook whose body is not as documented is refused with the reason")
-  func wrongBodies() throws {
+  @Test func `A genuine webhook whose body is not as documented is refused with the reason`() throws {
     let rig = try Rig()
     #expect(try rig.send(Self.message(amount: .number(59.99))) == 422)
     #expect(rig.last?.fault == "amount is not a text")
@@ -110,16 +106,14 @@ import Testing
     #expect(rig.last?.fault == "the body is not a JSON object")
   }
 
-  @Test("Without secrets everything is accepted, and marked as not verified")
-  func withoutSecrets() throws {
+  @Test func `Without secrets everything is accepted, and marked as not verified`() throws {
     let rig = try Rig([])
     #expect(try rig.send(Self.message()) == 200)
     #expect(rig.last?.verdict == .unverified)
     #expect(rig.last?.message?.user == "jane")
   }
 
-  @Test("It can be made to fail and to succeed again, and only takes posts")
-  func failures() throws {
+  @Test func `It can be made to fail and to succeed again, and only takes posts`() throws {
     let rig = try Rig([Self.secret], SandboxBehaviour(status: 410))
     #expect(try rig.send(Self.message()) == 410)
     rig.webhook.behaviour = SandboxBehaviour(failRate: 1)

@@ -39,8 +39,7 @@ import Testing
     return (verifier.verify(headers, body: body, now: now.unixMilliseconds), headers.id)
   }
 
-  @Test("A completed purchase is genuine, and says who bought what")
-  func completed() throws {
+  @Test func `A completed purchase is genuine, and says who bought what`() throws {
     let destination = try Self.destination([Self.secrets[0]])
     let body = destination.body(for: Self.purchase)
     #expect(try Self.verdict(destination, body, secrets: [Self.secrets[0]]).verdict == .verified(secret: 0))
@@ -58,8 +57,7 @@ import Testing
     #expect(message.contextID == "ctx_1")
   }
 
-  @Test("A reversal has its own id and type")
-  func reversed() throws {
+  @Test func `A reversal has its own id and type`() throws {
     let destination = try Self.destination([Self.secrets[0]])
     let body = try #require(destination.reversal(of: Self.purchase))
     let seen = try Self.verdict(destination, body, isReversal: true, secrets: [Self.secrets[0]])

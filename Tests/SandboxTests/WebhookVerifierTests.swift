@@ -21,23 +21,20 @@ import Testing
       WebhookVerifier.Headers(id: id, timestamp: time, signature: signature), body: body, now: now)
   }
 
-  @Test("The published example is genuine")
-  func example() throws {
+  @Test func `The published example is genuine`() throws {
     #expect(try Self.verdict() == .verified(secret: 0))
     #expect(try Self.verdict(secrets: [Self.other, Self.secret]) == .verified(secret: 1))
     #expect(try Self.verdict(secrets: [Self.other]) == .mismatch)
     #expect(try Self.verdict(secrets: []) == .unverified)
   }
 
-  @Test("Every signed part counts")
-  func changes() throws {
+  @Test func `Every signed part counts`() throws {
     #expect(try Self.verdict(id: "msg_other") == .mismatch)
     #expect(try Self.verdict(time: String(Self.time + 1)) == .mismatch)
     #expect(try Self.verdict(body: Self.body + [0x20]) == .mismatch)
   }
 
-  @Test("One of several signatures suffices, and other versions are ignored")
-  func severalSignatures() throws {
+  @Test func `One of several signatures suffices, and other versions are ignored`() throws {
     let wrong = "v1,\(Base64.encode(Array(repeating: 7, count: 32)))"
     #expect(try Self.verdict(signature: "\(wrong) \(Self.signature)") == .verified(secret: 0))
     #expect(try Self.verdict(signature: "v1a,abcd \(Self.signature)") == .verified(secret: 0))
@@ -47,8 +44,7 @@ import Testing
     #expect(try Self.verdict(signature: later) == .malformed(header: "webhook-signature"))
   }
 
-  @Test("The clock may differ by five minutes, in both directions")
-  func tolerance() throws {
+  @Test func `The clock may differ by five minutes, in both directions`() throws {
     let now = Self.time * 1000
     #expect(try Self.verdict(now: now + 300_000) == .verified(secret: 0))
     #expect(try Self.verdict(now: now - 300_000) == .verified(secret: 0))
@@ -56,8 +52,7 @@ import Testing
     #expect(try Self.verdict(now: now - 300_001) == .stale(age: .milliseconds(-300_001)))
   }
 
-  @Test("A missing or malformed header is named")
-  func headers() throws {
+  @Test func `A missing or malformed header is named`() throws {
     #expect(try Self.verdict(id: nil) == .missing(header: "webhook-id"))
     #expect(try Self.verdict(time: nil) == .missing(header: "webhook-timestamp"))
     #expect(try Self.verdict(signature: nil) == .missing(header: "webhook-signature"))
@@ -67,8 +62,8 @@ import Testing
     }
   }
 
-  @Test("A secret is whsec_ and base64", arguments: ["", "whsec_", "whsec_!", "abcd", "whsec_abc"])
-  func badSecrets(_ secret: String) {
+  @Test(arguments: ["", "whsec_", "whsec_!", "abcd", "whsec_abc"])
+  func `A secret is whsec_ and base64`(_ secret: String) {
     #expect(throws: WebhookVerifier.BadSecret.self) { try WebhookVerifier(secrets: [Self.secret, secret]) }
   }
 }

@@ -49,10 +49,9 @@ enum BuiltProgram: String, CaseIterable {
   }
 
   @Test(
-    "docs/commands.md names every verb of the programs",
     .enabled(if: haveCommands, "a program is not beside this test, or prints no commands yet"),
     arguments: BuiltProgram.allCases)
-  func pageNamesEveryVerb(of program: BuiltProgram) throws {
+  func `docs/commands.md names every verb of the programs`(of program: BuiltProgram) throws {
     let page = try Repository.text(of: "docs/commands.md")
     for verb in try program.verbs() {
       #expect(
@@ -61,8 +60,7 @@ enum BuiltProgram: String, CaseIterable {
     }
   }
 
-  @Test("The verbs of a help text are found")
-  func readsSections() {
+  @Test func `The verbs of a help text are found`() {
     let help = """
       x - y
 

@@ -148,8 +148,7 @@ struct DashboardPaths {
     for fault in page.faults() { Issue.record("docs/comparison.md: \(fault)") }
   }
 
-  @Test("The dashboard has each address, and the repository each document")
-  func addressesExist() throws {
+  @Test func `The dashboard has each address, and the repository each document`() throws {
     let paths = DashboardPaths(try Repository.files())
     for row in try Self.page().rows {
       for address in row.addresses { #expect(paths.contains(address), "\(row.question): \(address)") }
@@ -160,10 +159,8 @@ struct DashboardPaths {
     }
   }
 
-  @Test(
-    "The programs have each command with its options",
-    .enabled(if: CommandLineTests.haveCommands, "a program is not beside this test"))
-  func commandsExist() throws {
+  @Test(.enabled(if: CommandLineTests.haveCommands, "a program is not beside this test"))
+  func `The programs have each command with its options`() throws {
     let verbs = try Dictionary(uniqueKeysWithValues: BuiltProgram.allCases.map { ($0, try $0.verbs()) })
     for row in try Self.page().rows {
       for (program, command) in row.commands {
@@ -187,16 +184,14 @@ struct DashboardPaths {
     return ComparisonPage("\(table)\n| Q | \(others) | \(ours) |\n\n[^a]: \(source)\n").faults()
   }
 
-  @Test("A page without a fault has none")
-  func acceptsGoodPages() {
+  @Test func `A page without a fault has none`() {
     let others = "yes[^a] | yes, paid[^a] | no: b[^a] | not documented[^a]"
     #expect(Self.faults(others, ours: "yes: `receiptctl find`").isEmpty)
     #expect(Self.faults(others, ours: "yes: [a](a.md#b)").isEmpty)
     #expect(Self.faults("yes[^a] | yes[^a] | yes[^a] | yes: b[^a]", ours: "partly: b").isEmpty)
   }
 
-  @Test("Each fault of a page is found")
-  func findsFaults() {
+  @Test func `Each fault of a page is found`() {
     let others = "yes[^a] | yes[^a] | yes: b[^a] | yes, paid[^a]"
     #expect(Self.faults(others, ours: "no: b") == ["Q: all other products have it"])
     #expect(Self.faults(others, ours: "yes").count == 1)
@@ -210,8 +205,7 @@ struct DashboardPaths {
     }
   }
 
-  @Test("A path of the dashboard is found by its pattern")
-  func findsPaths() {
+  @Test func `A path of the dashboard is found by its pattern`() {
     let text = """
       page("/jobs/{job}") { }, form("/jobs/{job}/\\(change.rawValue)") { }, export(JobFilter.self)
       case pause, resume

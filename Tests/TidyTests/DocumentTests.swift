@@ -67,8 +67,7 @@ struct MarkdownPage {
     }.sorted()
   }
 
-  @Test("Each link of a document leads to a file, and to a heading that is there")
-  func linksLead() throws {
+  @Test func `Each link of a document leads to a file, and to a heading that is there`() throws {
     let pages = try Repository.documents().filter { $0.path.hasSuffix(".md") }.map { ($0.path, $0.text) }
     #expect(pages.count > 30)
     #expect(Self.broken(pages, in: Repository.root) == [])
@@ -97,8 +96,7 @@ struct MarkdownPage {
     }
   }
 
-  @Test("What was measured is in docs/figures.md alone, where the proofs write it")
-  func figuresAreGenerated() throws {
+  @Test func `What was measured is in docs/figures.md alone, where the proofs write it`() throws {
     let figures = try Repository.text(of: "docs/figures.md")
     let places = figures.matches(of: #/<!-- figures: [a-z-]+ -->\n(?s:.+?)<!-- end of figures -->/#)
     #expect(places.count > 5)
@@ -123,28 +121,25 @@ struct MarkdownPage {
     for proof in both { #expect(minutes[proof.1] == proof.2, "make \(proof.1)") }
   }
 
-  @Test(
-    "A page that people read first is short",
-    arguments: [
-      "README.md": 130, "ARCHITECTURE.md": 300, "CHANGELOG.md": 120, "CONTRIBUTING.md": 100,
-      "docs/operations.md": 120, "docs/alerts.md": 100, "docs/metrics.md": 100, "docs/logs.md": 100,
-      "docs/scaling.md": 150, "docs/sandbox.md": 80, "docs/webhook.md": 200, "docs/identity.md": 150,
-      "docs/commands.md": 150, "docs/cli-json.md": 80, "docs/dashboard.md": 150,
-      "docs/concepts.md": 80, "docs/purchasely.md": 80, "docs/reliability.md": 120,
-      "docs/performance.md": 120,
-      "docs/swedbank.md": 200, "docs/afterpay.md": 200, "docs/quickstart-stripe.md": 120,
-      "docs/installation.md": 120, "docs/ios.md": 260, "docs/ios-app-store.md": 90,
-      "docs/android.md": 250, "docs/react-native.md": 150, "docs/flutter.md": 150, "docs/capacitor.md": 100,
-      "docs/http-api.md": 100,
-      "docs/checkout.md": 200, "docs/links.md": 200, "docs/client-access.md": 120,
-    ])
-  func pagesAreShort(_ path: String, linesMax: Int) throws {
+  @Test(arguments: [
+    "README.md": 130, "ARCHITECTURE.md": 300, "CHANGELOG.md": 120, "CONTRIBUTING.md": 100,
+    "docs/operations.md": 120, "docs/alerts.md": 100, "docs/metrics.md": 100, "docs/logs.md": 100,
+    "docs/scaling.md": 150, "docs/sandbox.md": 80, "docs/webhook.md": 200, "docs/identity.md": 150,
+    "docs/commands.md": 150, "docs/cli-json.md": 80, "docs/dashboard.md": 150,
+    "docs/concepts.md": 80, "docs/purchasely.md": 80, "docs/reliability.md": 120,
+    "docs/performance.md": 120,
+    "docs/swedbank.md": 200, "docs/afterpay.md": 200, "docs/quickstart-stripe.md": 120,
+    "docs/installation.md": 120, "docs/ios.md": 260, "docs/ios-app-store.md": 90,
+    "docs/android.md": 250, "docs/react-native.md": 150, "docs/flutter.md": 150, "docs/capacitor.md": 100,
+    "docs/http-api.md": 100,
+    "docs/checkout.md": 200, "docs/links.md": 200, "docs/client-access.md": 120,
+  ])
+  func `A page that people read first is short`(_ path: String, linesMax: Int) throws {
     let lines = try Repository.text(of: path).count { $0 == "\n" }
     #expect(lines <= linesMax, "\(path) has \(lines) lines")
   }
 
-  @Test("Each topic of the architecture has at most 200 lines, and is named by ARCHITECTURE")
-  func architecturePagesAreShort() throws {
+  @Test func `Each topic of the architecture has at most 200 lines, and is named by ARCHITECTURE`() throws {
     let index = try Repository.text(of: "ARCHITECTURE.md")
     for name in try Repository.names(in: "docs/architecture") {
       let path = "docs/architecture/\(name)"
@@ -170,14 +165,12 @@ struct MarkdownPage {
     }
   }
 
-  @Test("What a publisher must set is in one place")
-  func placeholdersAreInOnePlace() throws {
+  @Test func `What a publisher must set is in one place`() throws {
     let files = try Repository.documents().filter { $0.text.contains(".invalid>") }
     #expect(files.map(\.path) == ["deploy/dev/version.sh"])
   }
 
-  @Test("Links and anchors of a page are found; those in code are not links")
-  func readsAPage() {
+  @Test func `Links and anchors of a page are found; those in code are not links`() {
     let page = MarkdownPage(
       """
       # One `page`: it's short
@@ -194,12 +187,10 @@ struct MarkdownPage {
     #expect(page.anchors == ["one-page-its-short", "twice", "twice-1"])
   }
 
-  @Test(
-    "A link is resolved from its page",
-    arguments: [
-      ("b.md", "docs/b.md"), ("../README.md", "README.md"), ("./c/d.md", "docs/c/d.md"), ("", "docs/a.md"),
-    ])
-  func resolves(_ target: String, to path: String) {
+  @Test(arguments: [
+    ("b.md", "docs/b.md"), ("../README.md", "README.md"), ("./c/d.md", "docs/c/d.md"), ("", "docs/a.md"),
+  ])
+  func `A link is resolved from its page`(_ target: String, to path: String) {
     #expect(MarkdownPage.resolve(target, from: "docs/a.md") == path)
   }
 }

@@ -33,8 +33,7 @@ import Testing
     try body(file.path)
   }
 
-  @Test("receiptd accepts the example without a warning")
-  func isTaken() throws {
+  @Test func `receiptd accepts the example without a warning`() throws {
     let names = try Self.names()
     #expect(!names.isEmpty)
     try withExample(secrets: names) { path in
@@ -44,8 +43,7 @@ import Testing
     }
   }
 
-  @Test("Without its secrets the example is refused, once for each")
-  func needsItsSecrets() throws {
+  @Test func `Without its secrets the example is refused, once for each`() throws {
     try withExample(secrets: []) { path in
       let faults = #expect(throws: ConfigurationFaults.self) { try ConfigurationLoader.load(path: path) }
       let names = try Self.names()
@@ -53,8 +51,7 @@ import Testing
     }
   }
 
-  @Test("A reload reads every secret of the example and of the starter file again")
-  func secretsCanBeReloaded() throws {
+  @Test func `A reload reads every secret of the example and of the starter file again`() throws {
     let unit = try Repository.text(of: "deploy/systemd/receiptd.service")
     #expect(unit.matches(of: #/(?m)^LoadCredential=/#).isEmpty)
     for text in [try Self.example(), ConfigurationTemplate.text] {
@@ -63,8 +60,7 @@ import Testing
     }
   }
 
-  @Test("The instructions write every secret that the example names, and no other")
-  func instructionsWriteSecrets() throws {
+  @Test func `The instructions write every secret that the example names, and no other`() throws {
     let readme = try Repository.text(of: "deploy/README.md")
     let written = readme.matches(of: #/> \/etc\/receiptd\/secrets\/(\w+) /#).map { String($0.1) }
     #expect(Set(written) == Set(try Self.names()))

@@ -25,8 +25,7 @@ import Testing
     return try ConfigurationLoader.load(path: file.path, secrets: .whereAvailable).configuration
   }
 
-  @Test("The package names the three commands of the documents")
-  func threeCommands() throws {
+  @Test func `The package names the three commands of the documents`() throws {
     let printed = try Self.block(
       Repository.text(of: "deploy/debian/receipt-relay.postinst"), after: "in three commands",
       until: "For production")
@@ -37,8 +36,7 @@ import Testing
     #expect(documented.suffix(3) == printed[...])
   }
 
-  @Test("The configuration for a first test is accepted, and delivers to the sandbox's port")
-  func testConfiguration() throws {
+  @Test func `The configuration for a first test is accepted, and delivers to the sandbox's port`() throws {
     let configuration = try Self.read(Repository.text(of: "deploy/debian/receiptd.test.json5"))
     #expect(configuration.apps.first?.purchasely?.url == "http://127.0.0.1:8089/receipts")
   }
@@ -50,17 +48,15 @@ import Testing
     #expect(test.database.filePath != production.database.filePath)
   }
 
-  @Test("systemd's socket has the address of the example configuration")
-  func socketAddress() throws {
+  @Test func `systemd's socket has the address of the example configuration`() throws {
     let unit = try Repository.text(of: "deploy/systemd/receiptd.socket")
     let address = try #require(unit.firstMatch(of: #/(?m)^ListenStream=(\S+):(\d+)$/#))
     let example = try Repository.text(of: "deploy/receiptd.example.json5")
     #expect(example.contains("listen: { address: \"\(address.1)\", port: \(address.2) }"))
   }
 
-  @Test(
-    "The examples for Kubernetes have a configuration that is accepted", arguments: ["sqlite", "postgres"])
-  func kubernetes(_ name: String) throws {
+  @Test(arguments: ["sqlite", "postgres"])
+  func `The examples for Kubernetes have a configuration that is accepted`(_ name: String) throws {
     let text = try Repository.text(of: "deploy/kubernetes/\(name).yaml")
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let first = try #require(lines.firstIndex { $0.hasSuffix("receiptd.json5: |") })
@@ -73,9 +69,8 @@ import Testing
     #expect(configuration.admin.port == 8081)
   }
 
-  @Test(
-    "A purge failed, and failed again, where a folder is a mount point or a link", arguments: [true, false])
-  func purge(deletes: Bool) throws {
+  @Test(arguments: [true, false])
+  func `A purge failed, and failed again, where a folder is a mount point or a link`(deletes: Bool) throws {
     let root = FileManager.default.temporaryDirectory.appending(component: "purge-\(UUID().uuidString)")
     // If the removal fails, the system clears the folder.
     defer { try? FileManager.default.removeItem(at: root) }
@@ -127,8 +122,7 @@ import Testing
     #expect(unit.contains("\nReadWritePaths=/var/lib/receiptd\n"))
   }
 
-  @Test("The image runs as the user of the examples")
-  func imageUser() throws {
+  @Test func `The image runs as the user of the examples`() throws {
     for path in [
       "deploy/Containerfile", "deploy/image/archive", "deploy/image/collect", "deploy/compose.yaml",
       "deploy/kubernetes/sqlite.yaml", "deploy/kubernetes/postgres.yaml", "deploy/dev/image-test",

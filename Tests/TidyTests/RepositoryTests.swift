@@ -3,35 +3,32 @@
 import Testing
 
 @Suite struct RepositoryTests {
-  @Test("The rules hold for every file", arguments: Rule.all)
-  func rulesHold(_ rule: Rule) throws {
+  @Test(arguments: Rule.all)
+  func `The rules hold for every file`(_ rule: Rule) throws {
     let files = try Repository.files()
     #expect(files.count > 50, "the repository was not found at \(Repository.root)")
     for finding in files.flatMap(rule.check) { Issue.record("\(finding)") }
   }
 
-  @Test("Documents, scripts and recorded outputs use the field's words")
-  func documentsUseTheFieldsWords() throws {
+  @Test func `Documents, scripts and recorded outputs use the field's words`() throws {
     let documents = try Repository.documents()
     #expect(documents.count > 50, "the documents were not found at \(Repository.root)")
     for finding in documents.flatMap(Rule.language.check) { Issue.record("\(finding)") }
   }
 
-  @Test("A file can be named without its folder", arguments: ["Sources", "Tests"])
-  func fileNamesAreUnique(_ folder: String) throws {
+  @Test(arguments: ["Sources", "Tests"])
+  func `A file can be named without its folder`(_ folder: String) throws {
     let paths = try Repository.files().filter(\.isSwift).map(\.path).filter { $0.hasPrefix("\(folder)/") }
     #expect(paths.count > 50)
     for fault in FileNames.faults(in: paths) { Issue.record("\(fault)") }
   }
 
-  @Test("The project uses no Swift packages")
-  func thereAreNoPackages() throws {
+  @Test func `The project uses no Swift packages`() throws {
     let manifest = try Repository.text(of: "Package.swift")
     #expect(Manifest.packages(in: manifest).isEmpty)
   }
 
-  @Test("Each target declares the targets that it imports")
-  func importsAreDeclared() throws {
+  @Test func `Each target declares the targets that it imports`() throws {
     let targets = Manifest.targets(in: try Repository.text(of: "Package.swift"))
     #expect(targets.count >= 20)
     for file in try Repository.files() where file.isSwift {
@@ -41,8 +38,7 @@ import Testing
     }
   }
 
-  @Test("Every migration is compiled in, in order")
-  func migrationsAreNamed() throws {
+  @Test func `Every migration is compiled in, in order`() throws {
     let files = try ["sqlite", "postgres"].flatMap { engine in
       let names = try Repository.names(in: "migrations/\(engine)").filter { $0.hasSuffix(".sql") }
       #expect(!names.isEmpty)
@@ -54,10 +50,10 @@ import Testing
     for fault in faults { Issue.record("\(fault)") }
   }
 
-  @Test("Every promise is cited by the name of a test", arguments: 1...Promises.count)
-  func promisesAreCited(_ number: Int) throws {
+  @Test(arguments: 1...Promises.count)
+  func `Every promise is cited by the name of a test`(_ number: Int) throws {
     #expect(
-      try Self.cited.get().contains(number), "name a test after R\(number): @Test(\"… (R\(number))\")")
+      try Self.cited.get().contains(number), "name a test after R\(number): @Test func `… (R\(number))`()")
   }
 
   /// The promises that the tests cite, without this suite's, whose samples may cite anything.
@@ -71,10 +67,8 @@ import Testing
     }
   }
 
-  @Test(
-    "Every check of the links and of the payments is cited by a test",
-    arguments: [("link-checks", 72), ("payment-checks", 76)])
-  func checksAreCited(_ page: String, count: Int) throws {
+  @Test(arguments: [("link-checks", 72), ("payment-checks", 76)])
+  func `Every check of the links and of the payments is cited by a test`(_ page: String, count: Int) throws {
     let checks = try Repository.text(of: "docs/\(page).md")
       .matches(of: #/\b(?:SC|SH|DL|PL|SW|CB|CA)\d\d\b/#).map { String($0.output) }
     #expect(Set(checks).count == count)

@@ -193,8 +193,7 @@ import Testing
     #expect(found.allSatisfy { $0.path == sample.path })
   }
 
-  @Test("Every rule is known to fail")
-  func everyRuleHasABadSample() {
+  @Test func `Every rule is known to fail`() {
     #expect(Set(Self.bad.map(\.rule.name)) == Set(Rule.all.map(\.name)))
   }
 
@@ -216,6 +215,8 @@ import Testing
     (#"a("b \(c("d")) e") f"#, #"a(     c(   )    ) f"#),
     ("a #\"b \\(c) \"d\\#(e)\"# f", "a               e    f"),
     ("\"\"\"\nb \"c\" // d\n\"\"\" e", "   \n          \n    e"),
+    ("func `a \"b\" // (c`() { d }", "func `           `() { d }"),
+    ("static func `init`() { d }", "static func `init`() { d }"),
     ("a /* open", "a        "),
     ("a \"open", "a      "),
   ]
@@ -225,8 +226,7 @@ import Testing
 }
 
 @Suite struct FileNamesTests {
-  @Test("Two files with one name are found, in any folders")
-  func findsRepeatedNames() throws {
+  @Test func `Two files with one name are found, in any folders`() throws {
     #expect(FileNames.faults(in: ["A/B/C.swift", "A/C+D.swift", "A/E.swift"]).isEmpty)
     let faults = FileNames.faults(in: ["A/C.swift", "A/B/C.swift", "A/D.swift"])
     try #require(faults.count == 1)
@@ -235,14 +235,12 @@ import Testing
 }
 
 @Suite struct ManifestTests {
-  @Test("A Swift package is found, and a comment about one is not")
-  func findsPackages() {
+  @Test func `A Swift package is found, and a comment about one is not`() {
     #expect(Manifest.packages(in: "a\n  .package(url: \"b\"),\n").count == 1)
     #expect(Manifest.packages(in: "// no .package(url:)\n.systemLibrary(name: \"a\")").isEmpty)
   }
 
-  @Test("An import that a target does not declare is found")
-  func findsUndeclaredImports() {
+  @Test func `An import that a target does not declare is found`() {
     let manifest = """
       let foundations: [Target.Dependency] = ["A"]
       library("A", in: "R"), library("B", in: "R/S", foundations + ["C"]), program("C", ["A"]),
@@ -259,8 +257,7 @@ import Testing
     #expect(found("Tests/C/X.swift").isEmpty)
   }
 
-  @Test("A migration that is left out is found")
-  func findsForgottenMigrations() {
+  @Test func `A migration that is left out is found`() {
     let files = ["v0001_a.sql", "v0002_b.sql"]
     let manifest = ".embedInCode(\"v0001_a.sql\"), .embedInCode(\"v0002_b.sql\")"
     let list = "[text(PackageResources.v0001_a_sql), text(PackageResources.v0002_b_sql)]"
@@ -274,8 +271,7 @@ import Testing
     #expect(faults("", "") == 3)
   }
 
-  @Test("Only names of tests and suites cite a promise")
-  func findsCitations() {
+  @Test func `Only names of tests and suites cite a promise`() {
     let text = """
       // R1
       @Test("It holds (R2, R11)") func a() { print("R3") }

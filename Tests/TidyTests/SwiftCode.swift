@@ -42,6 +42,8 @@ struct SwiftCode {
         while position < source.count, source[position] != Self.newline { blank() }
       } else if at("/*") {
         scanBlockComment()
+      } else if at("`") {
+        scanQuotedName()
       } else if let hashes = literalHashes() {
         scanLiteral(hashes: hashes)
       } else {
@@ -70,6 +72,17 @@ struct SwiftCode {
         blank()
       }
     } while depth > 0 && position < source.count
+  }
+
+  /// A name in backticks: a sentence is text, a keyword is code.
+  private mutating func scanQuotedName() {
+    position += 1
+    let name = source[position...].prefix { $0 != UInt8(ascii: "`") && $0 != Self.newline }
+    if name.contains(UInt8(ascii: " ")), source[name.endIndex...].first == UInt8(ascii: "`") {
+      blank(name.count)
+    }
+    position = name.endIndex
+    if at("`") { position += 1 }
   }
 
   /// The number of `#` of a literal that begins here; nil when none begins.
@@ -111,6 +124,6 @@ struct SwiftCode {
   }
 
   /// Characters that may begin something other than plain code.
-  private static let beginnings = Set("/#\"()".utf8)
+  private static let beginnings = Set("/#\"()`".utf8)
   private static let newline = UInt8(ascii: "\n")
 }

@@ -34,8 +34,7 @@ import Testing
     return harness
   }
 
-  @Test("The processor accepts the key, refuses it, limits requests, or does not answer")
-  func processor() throws {
+  @Test func `The processor accepts the key, refuses it, limits requests, or does not answer`() throws {
     let stripe = try SandboxStripe()
     let harness = try harness(stripe)
     func page() throws -> DoctorPage { try DoctorPage(harness, "--only", "processor") }
@@ -50,8 +49,7 @@ import Testing
     try page().expect(.failure, .processor, "Connection refused")
   }
 
-  @Test("The processor's clock shows by how much this machine's is wrong")
-  func clock() throws {
+  @Test func `The processor's clock shows by how much this machine's is wrong`() throws {
     let stripe = try SandboxStripe()
     let harness = try harness(stripe)
     func page() throws -> DoctorPage { try DoctorPage(harness, "--only", "clock") }
@@ -98,16 +96,14 @@ import Testing
     stripe.stop()
   }
 
-  @Test("Without a key only the events show that webhooks come")
-  func webhooksWithoutKey() throws {
+  @Test func `Without a key only the events show that webhooks come`() throws {
     let harness = try harness(nil)
     try DoctorPage(harness, "--local", "--only", "webhooks").expect(.warning, .webhooks, "no event")
     try harness.purchase("sub_1")
     try DoctorPage(harness, "--local", "--only", "webhooks").expect(.ok, .webhooks, "the last event")
   }
 
-  @Test("The public address leads to this receiptd, or shows who answers there")
-  func address() throws {
+  @Test func `The public address leads to this receiptd, or shows who answers there`() throws {
     let host = Host()
     let server = try Server(ServerConfiguration(address: "127.0.0.1"), handler: host)
     let harness = try harness(nil, origin: "http://127.0.0.1:\(server.port)")
@@ -133,8 +129,7 @@ import Testing
     try page().expect(.failure, .address, "Connection refused")
   }
 
-  @Test("A destination that answers anything can be reached, and gets no credentials")
-  func destination() throws {
+  @Test func `A destination that answers anything can be reached, and gets no credentials`() throws {
     let destination = try SandboxDestination()
     let harness = try harness(nil)
     try harness.configure {
@@ -149,8 +144,7 @@ import Testing
     refused.expect(.failure, .destination, "Connection refused")
   }
 
-  @Test("What receiptd reaches decides, not what this command reaches")
-  func ownView() throws {
+  @Test func `What receiptd reaches decides, not what this command reaches`() throws {
     let destination = try SandboxDestination()
     let harness = try harness(nil)
     try harness.configure {
@@ -177,8 +171,7 @@ import Testing
     try page("200", isAnswered: true, ago: .hours(2)).expect(.failure, .destination, "cannot be reached")
   }
 
-  @Test("Association files are compared as the hosts serve them")
-  func associations() throws {
+  @Test func `Association files are compared as the hosts serve them`() throws {
     let host = Host()
     let server = try Server(ServerConfiguration(address: "127.0.0.1"), handler: host)
     let harness = try harness(nil, origin: "http://127.0.0.1:\(server.port)")
@@ -196,8 +189,7 @@ import Testing
     server.stop(grace: .zero)
   }
 
-  @Test("The copies of Apple and Google are current, older, or not known")
-  func caches() throws {
+  @Test func `The copies of Apple and Google are current, older, or not known`() throws {
     func result(_ status: Int?, _ body: JSONValue = .null) -> TransferResult {
       TransferResult(status: status, body: body.serialized(), requestWasSent: true, duration: .zero)
     }

@@ -48,8 +48,7 @@ import Testing
     return harness
   }
 
-  @Test("A healthy relay has a line for each check, and the program ends with 0")
-  func healthy() throws {
+  @Test func `A healthy relay has a line for each check, and the program ends with 0`() throws {
     let harness = try served()
     try harness.deliver(try harness.purchase("sub_1"))
     let ran = harness.run("doctor", "--local", "--only", Self.steady, environment: DoctorPage.environment)
@@ -59,8 +58,7 @@ import Testing
     #expect(page.findings.allSatisfy { $0.level == .ok }, "\(page.findings)")
   }
 
-  @Test("The page of a relay in trouble names the next command below each line")
-  func trouble() throws {
+  @Test func `The page of a relay in trouble names the next command below each line`() throws {
     let harness = try OperatorHarness()
     try harness.fail(try harness.purchase("sub_1"))
     let ran = harness.run("doctor", "--local", "--only", Self.steady, environment: DoctorPage.environment)
@@ -68,8 +66,7 @@ import Testing
     Snapshot.check(ran.out, "doctor-trouble")
   }
 
-  @Test("Only the named checks run, and an unknown one is refused with a suggestion")
-  func only() throws {
+  @Test func `Only the named checks run, and an unknown one is refused with a suggestion`() throws {
     let harness = try served()
     let page = try DoctorPage(harness, "--local", "--only", "disk, clock")
     #expect(page.findings.map(\.check) == [.clock, .disk], "in the order of the page")
@@ -79,8 +76,7 @@ import Testing
     #expect(harness.run("doctor", "--app", "ois").notes.contains("did you mean 'ios'?"))
   }
 
-  @Test("A configuration with faults, or with unreadable secrets, leaves the other checks")
-  func configuration() throws {
+  @Test func `A configuration with faults, or with unreadable secrets, leaves the other checks`() throws {
     let harness = try served()
     try harness.configure { $0.replacing("listen:", with: "lisen: 1, listen:") }
     let faulty = try DoctorPage(harness, "--local")
@@ -95,8 +91,7 @@ import Testing
     #expect(!unreadable.of(.database).isEmpty)
   }
 
-  @Test("A file that receiptd does not use, a refused reload and keys for a restart are shown")
-  func applied() throws {
+  @Test func `A file that receiptd does not use, a refused reload and keys for a restart are shown`() throws {
     let harness = try served()
     try DoctorPage(harness, "--local").expect(.ok, .applied, "uses this file (configuration 1)")
     try harness.configureWell("delivery: { concurrency: 3 },")
@@ -107,8 +102,7 @@ import Testing
     try DoctorPage(harness, "--local").expect(.failure, .applied, "refused")
   }
 
-  @Test("Secrets: open files, ages, secrets in place, and replacements that were not finished")
-  func secrets() throws {
+  @Test func `Secrets: open files, ages, secrets in place, and replacements that were not finished`() throws {
     let harness = try served()
     try DoctorPage(harness, "--local").expect(.ok, .secrets, "4 secrets, 2 files, the oldest 0 s")
     let (file, other) = (harness.folder + "/stripe", harness.folder + "/other")
@@ -129,8 +123,7 @@ import Testing
     try DoctorPage(harness, "--local").expect(.warning, .secrets, "1 of 5 secrets is written in the")
   }
 
-  @Test("receiptd: not running, without a report, silent, not ready, and of another version")
-  func receiptd() throws {
+  @Test func `receiptd: not running, without a report, silent, not ready, and of another version`() throws {
     let harness = try OperatorHarness()
     try harness.configureWell()
     try DoctorPage(harness, "--local").expect(.failure, .receiptd, "is not running")
@@ -172,8 +165,7 @@ import Testing
     }
   }
 
-  @Test("The clock: synchronised, not synchronised, and not known")
-  func clock() throws {
+  @Test func `The clock: synchronised, not synchronised, and not known`() throws {
     let harness = try served()
     try DoctorPage(harness, "--local").expect(.ok, .clock, "synchronised, at most 2 ms off")
     harness.clockDiscipline = ClockDiscipline(isSynchronised: false, errorMax: .seconds(16))
@@ -182,8 +174,7 @@ import Testing
     try DoctorPage(harness, "--local").expect(.ok, .clock, "does not say")
   }
 
-  @Test("The disk: space, growth and the time of a sync decide")
-  func disk() {
+  @Test func `The disk: space, growth and the time of a sync decide`() {
     func level(_ gibibytes: Int64, _ days: Int64?, _ sync: Duration?) -> Finding.Level {
       let finding = DiskCheck.finding(free: gibibytes << 30, days: days, sync: sync)
       if let next = finding.next { #expect(DoctorPage.hasCommand(next)) }
@@ -198,8 +189,7 @@ import Testing
     #expect(level(70, 400, .milliseconds(501)) == .failure)
   }
 
-  @Test("The database: its size, other names of the file, and why it cannot be opened")
-  func database() throws {
+  @Test func `The database: its size, other names of the file, and why it cannot be opened`() throws {
     let harness = try served()
     try DoctorPage(harness, "--local").expect(.ok, .database, "to check every page: receiptctl db check")
     try FileWriting.link(harness.databasePath, to: harness.folder + "/other.db")
@@ -212,8 +202,7 @@ import Testing
     #expect(page.of(.work).isEmpty)
   }
 
-  @Test("Work: what waits, what failed, stopped deliveries and paused jobs")
-  func work() throws {
+  @Test func `Work: what waits, what failed, stopped deliveries and paused jobs`() throws {
     let harness = try served()
     try DoctorPage(harness, "--local").expect(.ok, .work, "nothing waits")
     try harness.fail(try harness.purchase("sub_1"))
@@ -234,8 +223,7 @@ import Testing
     #expect(try !DoctorPage(harness, "--local").of(.work).contains { $0.what.contains(" failed") })
   }
 
-  @Test("The backup: none, old, very old, and on the database's disk")
-  func backups() throws {
+  @Test func `The backup: none, old, very old, and on the database's disk`() throws {
     let none = try OperatorHarness()
     try none.configureWell()
     try DoctorPage(none, "--local").expect(.failure, .backup, "no backup of the database was recorded")
@@ -249,8 +237,7 @@ import Testing
     try DoctorPage(harness, "--local").expect(.warning, .backup, "on the disk of the database")
   }
 
-  @Test("The certificate of the listener: dates, key, host, and files that cannot be used")
-  func certificate() throws {
+  @Test func `The certificate of the listener: dates, key, host, and files that cannot be used`() throws {
     let harness = try OperatorHarness()
     let (pem, key) = (harness.folder + "/certificate.pem", harness.folder + "/key.pem")
     func make(_ days: Int, keepsKey: Bool = false) throws {
@@ -287,8 +274,7 @@ import Testing
     try page().expect(.failure, .certificate, "No such file or directory")
   }
 
-  @Test("Alerts: none, no heartbeat, and one that fires")
-  func alerts() throws {
+  @Test func `Alerts: none, no heartbeat, and one that fires`() throws {
     let bare = try DoctorPage(try OperatorHarness(), "--local", "--only", "alerts")
     bare.expect(.warning, .alerts, "none are configured")
     bare.expect(.warning, .alerts, "no heartbeat")

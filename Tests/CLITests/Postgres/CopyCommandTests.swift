@@ -81,8 +81,7 @@ struct CopyCommandTests {
     #expect(run("db", "check").out.contains("sound"))
   }
 
-  @Test("A retired database is used again only after a confirmation, which the audit records")
-  func unretire() throws {
+  @Test func `A retired database is used again only after a confirmation, which the audit records`() throws {
     #expect(run("db", "unretire", "--yes").code == .notFound)
     #expect(run("db", "copy", "--to", url).code == .done)
     let trial = run("db", "copy", "--undo", "--dry-run")
@@ -97,8 +96,7 @@ struct CopyCommandTests {
     #expect(run("audit", "list").out.contains("not used"))
   }
 
-  @Test("A row that differs ends the copy with 65 and its name, and the source can be used")
-  func difference() throws {
+  @Test func `A row that differs ends the copy with 65 and its name, and the source can be used`() throws {
     let (server, database) = (server, database)
     let ran = run("db", "copy", "--to", url) { _ in
       // Before it exists, this fails.
@@ -114,8 +112,7 @@ struct CopyCommandTests {
     #expect(other.notes.contains("was used after the copy began"))
   }
 
-  @Test("What cannot be copied, or copied into, is refused")
-  func refusals() throws {
+  @Test func `What cannot be copied, or copied into, is refused`() throws {
     #expect(run("db", "copy").code == .usage)
     #expect(run("db", "copy", "--to", harness.databasePath).notes.contains("the database itself"))
     let filled = try OperatorHarness()
@@ -138,8 +135,7 @@ struct CopyCommandTests {
     withExtendedLifetime(lock) {}
   }
 
-  @Test("A server that receiptd uses is not copied")
-  func instance() throws {
+  @Test func `A server that receiptd uses is not copied`() throws {
     #expect(run("db", "copy", "--to", url).code == .done)
     try harness.configure { $0.replacing("'receiptd.db'", with: "'\(url)'") }
     try server.connect(database).run(

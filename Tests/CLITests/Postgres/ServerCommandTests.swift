@@ -23,8 +23,7 @@ struct ServerCommandTests {
     return harness
   }
 
-  @Test("Lists, histories and users are the same as with a file")
-  func reading() throws {
+  @Test func `Lists, histories and users are the same as with a file`() throws {
     for harness in [try harness(), try OperatorHarness()] {
       let id = try harness.purchase("sub_1")
       try harness.fail(id)
@@ -46,8 +45,7 @@ struct ServerCommandTests {
     }
   }
 
-  @Test("A change is stored with its audit entry, and nobody is signalled")
-  func writing() throws {
+  @Test func `A change is stored with its audit entry, and nobody is signalled`() throws {
     let harness = try harness()
     let id = try harness.purchase("sub_1")
     try harness.fail(id)
@@ -86,8 +84,7 @@ struct ServerCommandTests {
     INSERT INTO leases (name, owner, epoch, renewed_at) SELECT unnest(ARRAY['ios', '*']), id, 1, 0 FROM added
     """
 
-  @Test("instances list shows who delivers which app; a file has no instances")
-  func instances() throws {
+  @Test func `instances list shows who delivers which app; a file has no instances`() throws {
     let harness = try harness()
     #expect(harness.run("instances", "list").out == "No receiptd runs on the database.\n")
     let database = try #require(harness.server?.split(separator: "/").last)
@@ -112,8 +109,7 @@ struct ServerCommandTests {
     #expect(file.notes.contains("Instances need a PostgreSQL database"))
   }
 
-  @Test("stats shows whether an instance reports, and no disk, process or password (R7)")
-  func stats() throws {
+  @Test func `stats shows whether an instance reports, and no disk, process or password (R7)`() throws {
     let harness = try harness(["password=very-secret"])
     let silent = harness.run("stats")
     #expect(silent.code == .done)
@@ -137,8 +133,7 @@ struct ServerCommandTests {
     #expect(harness.run("config", "show").out.contains("password=***"))
   }
 
-  @Test("db check says what SQL can show, and what a lost server may cost")
-  func check() throws {
+  @Test func `db check says what SQL can show, and what a lost server may cost`() throws {
     let harness = try harness()
     try harness.purchase("sub_1")
     let ran = harness.run("db", "check")
@@ -160,8 +155,7 @@ struct ServerCommandTests {
     #expect(wrong.notes.contains("the count of receipts is wrong"))
   }
 
-  @Test("Without pg_monitor, db check says how to let the role see the standbys")
-  func role() throws {
+  @Test func `Without pg_monitor, db check says how to let the role see the standbys`() throws {
     let harness = try harness()
     let server = try PostgresServer.shared.get()
     let database = try #require(harness.server?.split(separator: "/").last.map(String.init))
@@ -183,8 +177,7 @@ struct ServerCommandTests {
     try connection.run("DROP ROLE \"the reader\"")
   }
 
-  @Test("An administrator makes and upgrades the tables for a role that may not")
-  func migrate() throws {
+  @Test func `An administrator makes and upgrades the tables for a role that may not`() throws {
     let server = try PostgresServer.shared.get()
     let name = try server.makeDatabase()
     let connection = try server.connect(name)
@@ -218,8 +211,7 @@ struct ServerCommandTests {
     try connection.run("DROP ROLE \"no ddl\"")
   }
 
-  @Test("The commands that db backup and db restore print do what they say")
-  func copies() throws {
+  @Test func `The commands that db backup and db restore print do what they say`() throws {
     let harness = try harness(["password=very-secret"])
     let id = try harness.purchase("sub_1")
     let server = try PostgresServer.shared.get()
@@ -249,8 +241,7 @@ struct ServerCommandTests {
     for command in commands { try server.run("(PATH=\"$programs:$PATH\"; \(command.dropFirst(2)))") }
   }
 
-  @Test("A reload concerns one instance, on its machine")
-  func reload() throws {
+  @Test func `A reload concerns one instance, on its machine`() throws {
     let harness = try harness()
     for words in [["reload"], ["reload", "--database", harness.server ?? ""]] {
       let ran = harness.run(arguments: words)

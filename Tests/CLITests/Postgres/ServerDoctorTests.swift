@@ -7,8 +7,7 @@ import Testing
 
 @Suite("Doctor on PostgreSQL", .enabled(if: PostgresServer.isExpected, "\(PostgresServer.missing)"))
 struct ServerDoctorTests {
-  @Test("The page is about the server and its relays, and not about a disk")
-  func page() throws {
+  @Test func `The page is about the server and its relays, and not about a disk`() throws {
     let server = try PostgresServer.shared.get()
     let database = try server.makeDatabase()
     let harness = try OperatorHarness(server: server.url(database, ["password=very-secret"]))

@@ -18,8 +18,7 @@ import Testing
     return harness.run(arguments: words, environment: environment)
   }
 
-  @Test("An unreachable server: try again later, with its host and without its password (R7)")
-  func unreachable() throws {
+  @Test func `An unreachable server: try again later, with its host and without its password (R7)`() throws {
     let port = try ReservedPort()
     for words in [["receipts", "list"], ["db", "check"], ["stats"], ["users", "forget", "a", "--yes"]] {
       let ran = try run(words, database: "postgres://receiptd:very-secret@127.0.0.1:\(port.number)/receipts")
@@ -31,8 +30,7 @@ import Testing
     }
   }
 
-  @Test("A URL that is not there for receiptctl is a fault of the configuration that says so")
-  func noURL() throws {
+  @Test func `A URL that is not there for receiptctl is a fault of the configuration that says so`() throws {
     let ran = try run(database: "env:DATABASE_URL")
     #expect(ran.code == .configuration)
     #expect(ran.notes.contains("needs the environment variable DATABASE_URL"))
@@ -44,10 +42,8 @@ import Testing
     #expect(backup.out.contains("in place of URL: you may not read it (env:DATABASE_URL)"), "\(backup)")
   }
 
-  @Test(
-    "A database without tables, or with another version of them, is not used (R10)",
-    .enabled(if: PostgresServer.isExpected, "\(PostgresServer.missing)"))
-  func schema() throws {
+  @Test(.enabled(if: PostgresServer.isExpected, "\(PostgresServer.missing)"))
+  func `A database without tables, or with another version of them, is not used (R10)`() throws {
     let server = try PostgresServer.shared.get()
     let name = try server.makeDatabase()
     let missing = try run(database: server.url(name))
@@ -71,10 +67,8 @@ import Testing
     #expect(development.notes.contains("is of a development version from before 1.0.0"), "\(development)")
   }
 
-  @Test(
-    "What the server refuses is refused, with its reason",
-    .enabled(if: PostgresServer.isExpected, "\(PostgresServer.missing)"))
-  func refused() throws {
+  @Test(.enabled(if: PostgresServer.isExpected, "\(PostgresServer.missing)"))
+  func `What the server refuses is refused, with its reason`() throws {
     let server = try PostgresServer.shared.get()
     let none = try run(database: server.url("no_such_database"))
     #expect(none.code == .refused)

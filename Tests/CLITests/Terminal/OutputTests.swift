@@ -44,8 +44,7 @@ import Testing
     #expect(plain.text == "REASON\na reason that is qu…\n")
   }
 
-  @Test("Columns that a terminal is too narrow for are named below the table, and shown in a pipe")
-  func droppedColumns() {
+  @Test func `Columns that a terminal is too narrow for are named below the table, and shown in a pipe`() {
     var table = Table([.init("ID"), .init("APP", canDrop: true)], emptyMessage: "")
     table.add(["rcp_0123456789", "an-app"])
     let (terminal, pipe) = (Record(), Record())

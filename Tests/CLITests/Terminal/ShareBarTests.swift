@@ -5,8 +5,7 @@ import Testing
 @testable import Terminal
 
 @Suite("The bar of several parts") struct ShareBarTests {
-  @Test("It shows label, share and the time that is left, within the width")
-  func text() {
+  @Test func `It shows label, share and the time that is left, within the width`() {
     #expect(
       ShareBar.text("checking", share: 0.5, elapsedSeconds: 10, columns: 80)
         == "checking  [############------------] 50 %  10 s left")
@@ -19,8 +18,7 @@ import Testing
     #expect(ShareBar.text("checking", share: 0.5, elapsedSeconds: 10, columns: 20).count == 19)
   }
 
-  @Test("It never goes back, is drawn ten times a second at most, and ends at 100 %")
-  func drawing() {
+  @Test func `It never goes back, is drawn ten times a second at most, and ends at 100 %`() {
     let (screen, clock) = (Record(), ManualClock())
     let channel = OutputChannel(isTerminal: true, size: { (80, 24) }) { screen.add($0) }
     var bar = ShareBar(on: channel, clock: clock)
@@ -35,8 +33,7 @@ import Testing
     #expect(screen.text.hasSuffix("100 %\u{1B}[K\n"))
   }
 
-  @Test("Nothing is drawn where there is no terminal")
-  func pipe() {
+  @Test func `Nothing is drawn where there is no terminal`() {
     let screen = Record()
     var bar = ShareBar(on: OutputChannel(isTerminal: false) { screen.add($0) })
     bar.update("copying", share: 0.5)

@@ -26,14 +26,12 @@ import Testing
     #expect(try Self.read(#require(back.path.url(host: "pay.example.com")).absoluteString) == back)
   }
 
-  @Test("PL24: each of the relay's hosts is its own")
-  func hosts() throws {
+  @Test func `PL24: each of the relay's hosts is its own`() throws {
     let text = "https://back.pay.example.com/v1/ios/return?context_id=\(Self.id)&result=success"
     #expect(try Self.read(text) == CheckoutReturn(app: "ios", contextID: Self.id))
   }
 
-  @Test("PL24: a printed return address is read as the same one")
-  func printsAndReads() throws {
+  @Test func `PL24: a printed return address is read as the same one`() throws {
     let link = CheckoutReturn(app: "ios", contextID: Self.id)
     let printed = try #require(link.path.url(host: "pay.example.com"))
     #expect(printed.absoluteString == "https://pay.example.com/v1/ios/return?context_id=\(Self.id)")

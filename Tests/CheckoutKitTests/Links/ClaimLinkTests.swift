@@ -22,8 +22,8 @@ import Testing
     .answer(replay ? 200 : 201, #"{"status_url":"/v1/ios/receipts/1"\#(replay ? #","replay":true"# : "")}"#)
   }
 
-  @Test("A claim link is read as all kits read it", arguments: try KitTables.links().links)
-  func reads(_ row: KitTables.Link) throws {
+  @Test(arguments: try KitTables.links().links)
+  func `A claim link is read as all kits read it`(_ row: KitTables.Link) throws {
     let link = try Self.link(row.url)
     #expect(link?.token == row.claim)
     guard let link else { return }
@@ -31,8 +31,7 @@ import Testing
     #expect(try Self.link(#require(link.path.url(host: "pay.example.com")).absoluteString) == link)
   }
 
-  @Test("A claim posts the token for the signed-in user, with the app's credential")
-  func posts() async throws {
+  @Test func `A claim posts the token for the signed-in user, with the app's credential`() async throws {
     let transport = ScriptedTransport(Self.accepted())
     let relay = try Example.client(transport, retries: .none)
     let link = try #require(try Self.link())
@@ -85,8 +84,7 @@ import Testing
     #expect(bed.outbox.keptClaim == nil)
   }
 
-  @Test("A link that cannot be stored is kept while the app runs")
-  func unstored() throws {
+  @Test func `A link that cannot be stored is kept while the app runs`() throws {
     let relay = try Example.client(ScriptedTransport())
     let outbox = CheckoutOutbox(relay: relay, folder: URL(fileURLWithPath: "/dev/null/no-folder"))
     let link = try #require(try Self.link())

@@ -49,8 +49,8 @@ import Testing
     Case(url: "deeplinktutorial://Request/aB", route: .request("aB")),
   ]
 
-  @Test("DL01–DL06, DL08: links under the app's own scheme", arguments: customScheme)
-  func readsCustomScheme(_ item: Case) throws {
+  @Test(arguments: customScheme)
+  func `DL01–DL06, DL08: links under the app's own scheme`(_ item: Case) throws {
     #expect(Self.router().route(for: try url(item.url)) == item.route)
   }
 
@@ -74,16 +74,15 @@ import Testing
     Case(url: "https:/messages/1", route: nil),
   ]
 
-  @Test("DL07: only universal links of the app's hosts are accepted", arguments: universal)
-  func readsUniversalLinks(_ item: Case) throws {
+  @Test(arguments: universal)
+  func `DL07: only universal links of the app's hosts are accepted`(_ item: Case) throws {
     let link = try url(item.url)
     #expect(Self.router().route(for: link) == item.route)
     let handled = Self.router().handle(activityType: UniversalLink.activityType, webpageURL: link)
     #expect(handled == (item.route != nil && item.url.lowercased().hasPrefix("https:")))
   }
 
-  @Test("Only a browsing activity is a universal link")
-  func needsBrowsing() throws {
+  @Test func `Only a browsing activity is a universal link`() throws {
     let link = try url("https://www.example.com/messages/1")
     #expect(!Self.router().handle(activityType: "com.example.editing", webpageURL: link))
     #expect(!Self.router().handle(activityType: UniversalLink.activityType, webpageURL: nil))
@@ -99,8 +98,8 @@ import Testing
     [.messages(.root), .activity, .newListing] + ids.map { .messages(.details($0)) }
     + ids.map { .request($0) }
 
-  @Test("DL20: a printed link is read as the same route, by scheme and by host", arguments: routes)
-  func printsAndReads(_ route: ExampleRoute) throws {
+  @Test(arguments: routes)
+  func `DL20: a printed link is read as the same route, by scheme and by host`(_ route: ExampleRoute) throws {
     let router = Self.router()
     for link in [router.url(for: route, scheme: "deeplinkTutorial"), router.url(for: route, host: Self.host)]
     {
@@ -111,8 +110,7 @@ import Testing
     }
   }
 
-  @Test("DL20: a link that this router would not read as the same place is not printed")
-  func printsOnlyItsOwn() throws {
+  @Test func `DL20: a link that this router would not read as the same place is not printed`() throws {
     let router = Self.router()
     for scheme in ["other", "https", "http"] { #expect(router.url(for: .activity, scheme: scheme) == nil) }
     for host in ["evil.test", "localhost", "localhost:8444", "me@\(Self.host)", "\(Self.host):8443"] {
@@ -150,8 +148,7 @@ import Testing
     #expect(router.route(for: home)?.path == root.path)
   }
 
-  @Test("DL20: queries survive the round trip, the first of each name")
-  func printsQueries() throws {
+  @Test func `DL20: queries survive the round trip, the first of each name`() throws {
     let path = LinkPath("search", query: ["q": "a&b=c d", "empty": "", "é": "/?#%"])
     let link = try #require(path.url(host: Self.host))
     #expect(UniversalLink(link, hosts: [Self.host])?.path == path)
@@ -164,8 +161,8 @@ import Testing
     String(repeating: "é", count: 513),
   ]
 
-  @Test("DL21: ids over 1 kB, with control characters or with dots alone are refused", arguments: unusable)
-  func refusesUnusableIDs(_ id: String) throws {
+  @Test(arguments: unusable)
+  func `DL21: ids over 1 kB, with control characters or with dots alone are refused`(_ id: String) throws {
     let router = Self.router()
     #expect(router.url(for: .request(id), scheme: "deeplinkTutorial") == nil)
     #expect(router.url(for: .request(id), host: Self.host) == nil)
@@ -175,8 +172,7 @@ import Testing
     #expect(!router.handle(notification: ["data": ["requestId": id]]) || [".", ".."].contains(id))
   }
 
-  @Test("DL21: an escape that cannot be decoded is refused, in paths and queries")
-  func refusesUndecodable() throws {
+  @Test func `DL21: an escape that cannot be decoded is refused, in paths and queries`() throws {
     let router = Self.router()
     #expect(router.route(for: try url("deeplinkTutorial://request/%FF")) == nil)
     #expect(router.route(for: try url("deeplinkTutorial://activity?x=%FF")) == nil)
@@ -184,10 +180,8 @@ import Testing
     #expect(router.route(for: try url("deeplinkTutorial://%FF/1")) == nil)
   }
 
-  @Test(
-    "A path whose first word is not a host name has no link under a scheme",
-    arguments: ["Messages", "a b", "a/b"])
-  func printsHostsOnly(_ first: String) {
+  @Test(arguments: ["Messages", "a b", "a/b"])
+  func `A path whose first word is not a host name has no link under a scheme`(_ first: String) {
     #expect(LinkPath(first, "1").url(scheme: "shop") == nil)
     #expect(LinkPath(first, "1").url(host: Self.host) != nil)
     #expect(LinkPath("a").url(host: "evil.test/x?") == nil)

@@ -23,21 +23,18 @@ import Testing
     return routes
   }
 
-  @Test(
-    "DL09: quick actions, whose types compare exactly",
-    arguments: [
-      ("com.myApp.newListing", ExampleRoute.newListing), ("com.myApp.activity", .activity),
-      ("com.MyApp.messages", .messages(.root)), ("com.myApp.messages", nil), ("com.myApp.unknown", nil),
-      ("", nil),
-    ])
-  func takesShortcuts(_ type: String, _ route: ExampleRoute?) {
+  @Test(arguments: [
+    ("com.myApp.newListing", ExampleRoute.newListing), ("com.myApp.activity", .activity),
+    ("com.MyApp.messages", .messages(.root)), ("com.myApp.messages", nil), ("com.myApp.unknown", nil),
+    ("", nil),
+  ])
+  func `DL09: quick actions, whose types compare exactly`(_ type: String, _ route: ExampleRoute?) {
     let router = Self.router()
     #expect(router.handle(shortcutType: type) == (route != nil))
     #expect(Self.activated(router) == (route.map { [$0] } ?? []))
   }
 
-  @Test("DL10: a link that the app does not allow is refused, and keeps the pending link")
-  func asksThePolicy() throws {
+  @Test func `DL10: a link that the app does not allow is refused, and keeps the pending link`() throws {
     let isGuest = Guarded(true)
     let router = Self.router { $0 != .newListing || !isGuest.withLock(\.self) }
     #expect(router.handle(shortcutType: "com.myApp.activity"))
@@ -50,8 +47,7 @@ import Testing
     #expect(Self.activated(router) == [.newListing])
   }
 
-  @Test("DL11: notifications name a message before a request, in text only")
-  func takesNotifications() {
+  @Test func `DL11: notifications name a message before a request, in text only`() {
     let cases: [([AnyHashable: Any], ExampleRoute?)] = [
       (["data": ["messageId": "1"]], .messages(.details("1"))),
       (["data": ["requestId": "2"]], .request("2")),
@@ -67,8 +63,7 @@ import Testing
     }
   }
 
-  @Test("DL12, DL13, DL14: the first activation delivers a link, and only once")
-  func handsOverOnce() throws {
+  @Test func `DL12, DL13, DL14: the first activation delivers a link, and only once`() throws {
     let router = Self.router()
     #expect(!router.hasPending)
     #expect(Self.activated(router).isEmpty)
@@ -79,8 +74,7 @@ import Testing
     #expect(Self.activated(router).isEmpty)
   }
 
-  @Test("DL15, DL16: the last valid link of any kind wins; an invalid link changes nothing")
-  func lastValidWins() throws {
+  @Test func `DL15, DL16: the last valid link of any kind wins; an invalid link changes nothing`() throws {
     let router = Self.router()
     #expect(router.handle(try url("shop://messages/1")))
     #expect(router.handle(shortcutType: "com.myApp.activity"))
@@ -95,8 +89,7 @@ import Testing
     #expect(Self.activated(router) == [.messages(.details("3"))])
   }
 
-  @Test("DL17: a link that arrives while another is handled waits for the next activation")
-  func keepsWhatComesMeanwhile() throws {
+  @Test func `DL17: a link that arrives while another is handled waits for the next activation`() throws {
     let router = Self.router()
     let second = try url("shop://request/2")
     #expect(router.handle(try url("shop://messages/1")))
@@ -112,8 +105,7 @@ import Testing
     #expect(!router.hasPending)
   }
 
-  @Test("DL17: a link whose handler fails is not delivered again")
-  func handsOverOnceAlsoWhenItFails() throws {
+  @Test func `DL17: a link whose handler fails is not delivered again`() throws {
     struct Failure: Error {}
     let router = Self.router()
     #expect(router.handle(try url("shop://messages/1")))
@@ -130,8 +122,7 @@ import Testing
     #expect(router.popPending() == nil)
   }
 
-  @Test("DL19: a hundred tasks offer links, and exactly one is handled")
-  func isThreadSafe() async throws {
+  @Test func `DL19: a hundred tasks offer links, and exactly one is handled`() async throws {
     let router = Self.router()
     await withTaskGroup(of: Bool.self) { group in
       for number in 0..<100 { group.addTask { router.offer(.request("\(number)")) } }
@@ -157,8 +148,7 @@ import Testing
     #expect(!router.hasPending)
   }
 
-  @Test("DL22: a pending link never expires, unless the app sets a time")
-  func expires() throws {
+  @Test func `DL22: a pending link never expires, unless the app sets a time`() throws {
     let clock = InstantClock()
     let patient = Self.router(clock: clock)
     let hasty = Self.router(lifetime: 60, clock: clock)

@@ -31,8 +31,8 @@ import Testing
     }
   }
 
-  @Test("A printed link is read as the same one", arguments: ["price_1", "a b+c&d=e#f?g/h%é", "%ZZ", "+"])
-  func printsAndReads(_ plan: String) throws {
+  @Test(arguments: ["price_1", "a b+c&d=e#f?g/h%é", "%ZZ", "+"])
+  func `A printed link is read as the same one`(_ plan: String) throws {
     let link = try #require(WebCheckoutLink(planID: plan))
     let printed = try #require(link.url(scheme: "shop"))
     #expect(printed.absoluteString.hasPrefix("shop://web_checkout/?plan_id="))

@@ -6,8 +6,7 @@ import Testing
 @testable import CheckoutKit
 
 @Suite struct CheckoutIDTests {
-  @Test("An id has 48 bits of time and 80 random bits, in the relay's alphabet")
-  func form() throws {
+  @Test func `An id has 48 bits of time and 80 random bits, in the relay's alphabet`() throws {
     let ids = (0..<10_000).map { _ in CheckoutID.make() }
     #expect(Set(ids).count == ids.count)
     for id in ids.prefix(100) {
@@ -22,8 +21,7 @@ import Testing
     }
   }
 
-  @Test("The time in an id is that of the tap, and later ids sort after earlier ones")
-  func time() throws {
+  @Test func `The time in an id is that of the tap, and later ids sort after earlier ones`() throws {
     let date = Date(timeIntervalSince1970: 1_795_255_200.123)
     #expect(CheckoutID.make(at: date).hasPrefix("ctx_01M7YRRTBV"))
     #expect(

@@ -5,8 +5,7 @@ import Foundation
 import Testing
 
 @Suite("Open checkouts") struct OpenCheckoutsTests {
-  @Test("Each user has the checkouts that this user began, the newest last")
-  func users() {
+  @Test func `Each user has the checkouts that this user began, the newest last`() {
     var checkouts = OpenCheckouts(["ctx_1"], of: "anna")
     checkouts.add("ctx_2", of: "ben")
     checkouts.add("ctx_3", of: "anna")
@@ -23,8 +22,7 @@ import Testing
     #expect(checkouts.ids(of: "ben") == ["ctx_4"])
   }
 
-  @Test("A list is stored and read; anything else is an empty list")
-  func stored() {
+  @Test func `A list is stored and read; anything else is an empty list`() {
     var checkouts = OpenCheckouts(["ctx_1", "ctx_2"], of: "anna")
     checkouts.add("ctx_3", of: "ben")
     #expect(OpenCheckouts(data: checkouts.data) == checkouts)
@@ -33,8 +31,7 @@ import Testing
     }
   }
 
-  @Test("Users whose ids look the same are different users")
-  func unicode() {
+  @Test func `Users whose ids look the same are different users`() {
     let checkouts = OpenCheckouts(["ctx_1"], of: "e\u{301}")
     #expect(checkouts.ids(of: "\u{E9}").isEmpty)
   }

@@ -10,8 +10,7 @@ import Testing
 #endif
 
 @Suite struct OutboxFaultTests {
-  @Test("Damaged and foreign files are not posted, and stop nothing")
-  func damaged() async throws {
+  @Test func `Damaged and foreign files are not posted, and stop nothing`() async throws {
     let bed = try OutboxBed()
     let good = try await bed.begin().contextID
     let bad = CheckoutID.make()
@@ -45,8 +44,7 @@ import Testing
     #expect(try bed.bodies().last?["id"] == checkout.contextID)
   }
 
-  @Test("A deleted user's contexts are deleted, and only those")
-  func forgets() async throws {
+  @Test func `A deleted user's contexts are deleted, and only those`() async throws {
     let bed = try OutboxBed()
     _ = try await bed.begin("é")
     let other = try await bed.begin("e\u{301}").contextID
@@ -55,8 +53,7 @@ import Testing
     #expect(bed.outbox.pendingContextIDs == [other])
   }
 
-  @Test("Without a page the relay is needed: its error is thrown, and nothing waits")
-  func withoutPage() async throws {
+  @Test func `Without a page the relay is needed: its error is thrown, and nothing waits`() async throws {
     let bed = try OutboxBed([.answer(422, "no page")], hasPages: false)
     let error = await #expect(throws: RelayError.self) { try await bed.begin() }
     #expect(error?.status == 422)
@@ -66,8 +63,7 @@ import Testing
     #expect(try await bed.begin().page.absoluteString == "https://buy.example.com/b")
   }
 
-  @Test("Values that no relay accepts are reported before a page is opened")
-  func invalid() async throws {
+  @Test func `Values that no relay accepts are reported before a page is opened`() async throws {
     let bed = try OutboxBed()
     await #expect(throws: RelayError.self) { try await bed.begin("") }
     let large = WebCheckoutContext(
@@ -77,21 +73,19 @@ import Testing
     #expect(bed.transport.sent.isEmpty)
   }
 
-  @Test("A page gets the id once, wherever its query ends", arguments: try KitTables.links().pages)
-  func pages(_ row: KitTables.Page) throws {
+  @Test(arguments: try KitTables.links().pages)
+  func `A page gets the id once, wherever its query ends`(_ row: KitTables.Page) throws {
     #expect(CheckoutOutbox.page(try url(row.url), of: "ID")?.absoluteString == row.opened)
   }
 
-  @Test("The first attempt has five seconds, and the others have thirty")
-  func timeouts() async throws {
+  @Test func `The first attempt has five seconds, and the others have thirty`() async throws {
     let transport = ScriptedTransport(
       ScriptedTransport.offline, ScriptedTransport.offline, .answer(201, Example.posted()))
     try await Example.client(transport).post()
     #expect(transport.sent.map(\.timeoutInterval) == [5, 30, 30])
   }
 
-  @Test("An id that the relay would refuse is not sent")
-  func malformedID() async throws {
+  @Test func `An id that the relay would refuse is not sent`() async throws {
     let transport = ScriptedTransport()
     await #expect(throws: RelayError.self) {
       try await Example.client(transport).post(Example.context, userID: "u", id: "ctx_1")
@@ -101,8 +95,7 @@ import Testing
 }
 
 @Suite @MainActor struct CompletionHandlerTests {
-  @Test("A completion handler is called once, on the main actor, with the result")
-  func handlers() async throws {
+  @Test func `A completion handler is called once, on the main actor, with the result`() async throws {
     let client = try Example.client(
       ScriptedTransport(
         .answer(201, Example.posted(checkout: "https://buy.example.com/a")), .answer(200, Example.posted()),
@@ -129,8 +122,7 @@ import Testing
     #expect(await next.next() == "1")
   }
 
-  @Test("A cancelled call ends with that error")
-  func cancels() async throws {
+  @Test func `A cancelled call ends with that error`() async throws {
     let began = AsyncStream.makeStream(of: Void.self)
     let client = try Example.client(ScriptedTransport([.silence]) { _ in began.continuation.yield() })
     let results = AsyncStream.makeStream(of: RelayError?.self)

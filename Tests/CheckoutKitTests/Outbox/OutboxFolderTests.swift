@@ -23,8 +23,7 @@ import Testing
     }
   }
 
-  @Test("A context that cannot be read yet is posted when it can")
-  func locked() async throws {
+  @Test func `A context that cannot be read yet is posted when it can`() async throws {
     let bed = try OutboxBed()
     let (first, second) = (try await bed.begin().contextID, try await bed.begin("other").contextID)
     let unlock = try Self.lock(first, in: bed)
@@ -40,8 +39,7 @@ import Testing
     #expect(try bed.stored() == [])
   }
 
-  @Test("A user who was forgotten while the files were locked is not posted")
-  func forgottenWhileLocked() async throws {
+  @Test func `A user who was forgotten while the files were locked is not posted`() async throws {
     let bed = try OutboxBed()
     let (gone, other) = (try await bed.begin("gone").contextID, try await bed.begin("other").contextID)
     let unlock = try Self.lock(gone, in: bed)
@@ -74,8 +72,7 @@ import Testing
     #expect(try bed.stored() == [])
   }
 
-  @Test("A folder that the system has deleted does not end the contexts in memory")
-  func deleted() async throws {
+  @Test func `A folder that the system has deleted does not end the contexts in memory`() async throws {
     let bed = try OutboxBed()
     let id = try await bed.begin().contextID
     try FileManager.default.removeItem(at: bed.folder)
@@ -124,8 +121,7 @@ import Testing
     #expect(try abs(#require(CheckoutID.date(of: id)).timeIntervalSince(clock.date)) < 1)
   }
 
-  @Test("Without a page of the app's, a refused time costs no sale either")
-  func withoutPage() async throws {
+  @Test func `Without a page of the app's, a refused time costs no sale either`() async throws {
     let bed = try OutboxBed(
       [
         OutboxBed.problem(422, "context-id-time"),

@@ -23,8 +23,7 @@ import Testing
     }
   }
 
-  @Test("For a price that the relay has no checkout for, the context is posted at once")
-  func unknownPrice() async throws {
+  @Test func `For a price that the relay has no checkout for, the context is posted at once`() async throws {
     let bed = try OutboxBed([OutboxBed.problem(422, "unknown-price"), .answer(201, Example.posted())])
     let checkout = try await bed.begin()
     #expect(checkout.posted?.contextID == Example.id)
@@ -52,8 +51,7 @@ import Testing
     #expect(bed.endpoints == Array(repeating: "checkout", count: 5) + ["contexts"])
   }
 
-  @Test("Nothing is sent before the time of Retry-After, and then everything")
-  func retryAfter() async throws {
+  @Test func `Nothing is sent before the time of Retry-After, and then everything`() async throws {
     let clock = DatedClock()
     let bed = try OutboxBed(
       [OutboxBed.problem(429, "too-many-contexts", headers: ["Retry-After": "120"])], clock: clock)
@@ -81,8 +79,7 @@ import Testing
     #expect(pause == expected)
   }
 
-  @Test("A flush that is cancelled sends nothing more, and its post goes on")
-  func background() async throws {
+  @Test func `A flush that is cancelled sends nothing more, and its post goes on`() async throws {
     let began = AsyncStream.makeStream(of: Void.self)
     let bed = try OutboxBed { _ in began.continuation.yield() }
     let ids = [try await bed.begin().contextID, try await bed.begin().contextID].sorted()
@@ -100,8 +97,7 @@ import Testing
     #expect(bed.outcomes.withLock(\.self).map(\.summary).filter { $0.hasPrefix("posted") }.count == 1)
   }
 
-  @Test("A begin that is cancelled ends at once, and leaves nothing")
-  func cancels() async throws {
+  @Test func `A begin that is cancelled ends at once, and leaves nothing`() async throws {
     let began = AsyncStream.makeStream(of: Void.self)
     let bed = try OutboxBed([.silence]) { _ in began.continuation.yield() }
     let outbox = bed.outbox
@@ -140,8 +136,7 @@ import Testing
     #expect(try bed.stored() == [])
   }
 
-  @Test("A forgotten user's contexts are not posted by a flush that has begun")
-  func forgetsWhileFlushing() async throws {
+  @Test func `A forgotten user's contexts are not posted by a flush that has begun`() async throws {
     let began = AsyncStream.makeStream(of: Void.self)
     let clock = DatedClock()
     let bed = try OutboxBed(clock: clock) { _ in began.continuation.yield() }
@@ -161,8 +156,7 @@ import Testing
     #expect(bed.transport.sent.last?.url?.path == "/v1/ios/users/other/contexts")
   }
 
-  @Test("A forgotten user's post that is under way is cancelled")
-  func forgetsWhilePosting() async throws {
+  @Test func `A forgotten user's post that is under way is cancelled`() async throws {
     let began = AsyncStream.makeStream(of: Void.self)
     let bed = try OutboxBed { _ in began.continuation.yield() }
     _ = try await bed.begin()

@@ -10,8 +10,7 @@ import Testing
 #endif
 
 @Suite struct OutboxTests {
-  @Test("A relay that answers in time has the context, and its page is opened")
-  func online() async throws {
+  @Test func `A relay that answers in time has the context, and its page is opened`() async throws {
     let bed = try OutboxBed([.answer(201, Example.posted(checkout: "https://buy.example.com/relays"))])
     let checkout = try await bed.begin()
     #expect(checkout.page.absoluteString == "https://buy.example.com/relays")
@@ -76,8 +75,7 @@ import Testing
     #expect(try bed.stored() == [])
   }
 
-  @Test("Each tap has its own context, even for the same price")
-  func taps() async throws {
+  @Test func `Each tap has its own context, even for the same price`() async throws {
     let bed = try OutboxBed()
     let (first, second) = (try await bed.begin(), try await bed.begin())
     #expect(first.contextID != second.contextID)
@@ -102,8 +100,7 @@ import Testing
     #expect(ends.last == last[...])
   }
 
-  @Test("A relay that refuses the time in the id gets the context without it")
-  func wrongClock() async throws {
+  @Test func `A relay that refuses the time in the id gets the context without it`() async throws {
     let bed = try OutboxBed([
       OutboxBed.problem(422, "context-id-time"), .answer(201, Example.posted()),
     ])
@@ -115,8 +112,7 @@ import Testing
     #expect(try bed.stored() == [])
   }
 
-  @Test("The newest fifty contexts are kept")
-  func bounds() async throws {
+  @Test func `The newest fifty contexts are kept`() async throws {
     let clock = DatedClock()
     let bed = try OutboxBed(clock: clock)
     var ids: [String] = []

@@ -53,8 +53,7 @@ import Testing
     #expect(PaymentURL(try url(original)).isMatch(try url(candidate)) == isMatch)
   }
 
-  @Test("Without a callback scheme only the original scheme matches")
-  func needsCallbackScheme() throws {
+  @Test func `Without a callback scheme only the original scheme matches`() throws {
     #expect(!PaymentURL(try url(Self.original)).isMatch(try url("shopapp" + Self.original.dropFirst(5))))
   }
 

@@ -9,8 +9,7 @@ import Testing
     RedirectHandOff(redirect: try url("shopapp://cash-app/done"), clock: clock)
   }
 
-  @Test("The waiting task gets the redirect; a second redirect is not delivered")
-  func handsOver() async throws {
+  @Test func `The waiting task gets the redirect; a second redirect is not delivered`() async throws {
     let clock = HeldClock()
     let handOff = try Self.handOff(clock)
     let redirect = try url("ShopApp://CASH-APP/done?cashAppPay=ok")
@@ -25,8 +24,7 @@ import Testing
     #expect(!handOff.open(redirect))
   }
 
-  @Test("A redirect that arrives before a task waits is kept, once")
-  func keepsAnEarlyOne() async throws {
+  @Test func `A redirect that arrives before a task waits is kept, once`() async throws {
     let clock = HeldClock()
     let handOff = try Self.handOff(clock)
     let redirect = try url("shopapp://cash-app/done?n=1")
@@ -39,8 +37,7 @@ import Testing
     #expect(await second == .timedOut)
   }
 
-  @Test("A redirect after the timeout is not delivered until a task waits again")
-  func timesOut() async throws {
+  @Test func `A redirect after the timeout is not delivered until a task waits again`() async throws {
     let clock = HeldClock()
     let handOff = try Self.handOff(clock)
     let redirect = try url("shopapp://cash-app/done")
@@ -55,8 +52,7 @@ import Testing
     #expect(await second == .redirected(redirect))
   }
 
-  @Test("A cancelled wait ends at once, and a second wait replaces the first")
-  func ends() async throws {
+  @Test func `A cancelled wait ends at once, and a second wait replaces the first`() async throws {
     let clock = HeldClock()
     let handOff = try Self.handOff(clock)
     let cancelled = Task { await handOff.wait(seconds: 300) }
@@ -78,8 +74,7 @@ import Testing
     #expect(await late.value == .cancelled)
   }
 
-  @Test("Of a hundred concurrent redirects at the timeout at most one is delivered")
-  func isThreadSafe() async throws {
+  @Test func `Of a hundred concurrent redirects at the timeout at most one is delivered`() async throws {
     for _ in 0..<50 {
       let clock = HeldClock()
       let handOff = try Self.handOff(clock)

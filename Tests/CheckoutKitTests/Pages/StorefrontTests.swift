@@ -48,9 +48,8 @@ import Testing
     #expect(StorefrontURL(try url(text)).isMultipass == isMultipass)
   }
 
-  @Test(
-    "SH16: links that leave the checkout are classified by scheme", arguments: try KitTables.links().leaving)
-  func externalLinks(_ row: KitTables.Leaving) throws {
+  @Test(arguments: try KitTables.links().leaving)
+  func `SH16: links that leave the checkout are classified by scheme`(_ row: KitTables.Leaving) throws {
     #expect("\(ExternalLink(try url(row.url)))" == row.kind)
   }
 
@@ -73,8 +72,8 @@ import Testing
     }
   }
 
-  @Test("SH18: the order is read from the page after the purchase", arguments: try KitTables.links().orders)
-  func orders(_ row: KitTables.Order) throws {
+  @Test(arguments: try KitTables.links().orders)
+  func `SH18: the order is read from the page after the purchase`(_ row: KitTables.Order) throws {
     #expect(StorefrontURL(try url(row.url)).orderID == row.order)
     #expect(StrictStorefrontURL(try url(row.url), hosts: ["shop.example"])?.orderID == row.order)
   }

@@ -9,8 +9,7 @@ import Testing
 @Suite struct AppCheckoutSocketTests {
   private static let token = PaymentExample.token
 
-  @Test("Over a socket: the answer to a capture is lost, and the state decides")
-  func survivesALostAnswer() async throws {
+  @Test func `Over a socket: the answer to a capture is lost, and the state decides`() async throws {
     let requests = Guarded<[String]>([])
     let server = try ScriptedServer { connection in
       guard let request = connection.readRequest() else { return }

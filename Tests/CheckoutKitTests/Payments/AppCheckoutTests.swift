@@ -23,8 +23,7 @@ import Testing
 
   // MARK: Starting
 
-  @Test("A checkout is started with a price's name, and never with an amount")
-  func starts() async throws {
+  @Test func `A checkout is started with a price's name, and never with an amount`() async throws {
     let transport = ScriptedTransport(.answer(201, PaymentExample.started))
     let afterpay = try PaymentExample.afterpay(transport, contextID: Example.id)
     let started = try await afterpay.start(price: "gold", email: "user@example.com", isCashAppPay: true)
@@ -57,8 +56,7 @@ import Testing
     #expect(try Self.body(request) == body)
   }
 
-  @Test("A checkout that the relay would refuse is not sent")
-  func refusesToStart() async throws {
+  @Test func `A checkout that the relay would refuse is not sent`() async throws {
     let transport = ScriptedTransport()
     let afterpay = try PaymentExample.afterpay(transport)
     let broken = try PaymentExample.afterpay(transport, contextID: "ctx_1\r\nX-API-KEY: x")
@@ -77,24 +75,21 @@ import Testing
     #expect(transport.sent.isEmpty)
   }
 
-  @Test(
-    "An answer without a token or a page is unexpected",
-    arguments: [
-      "", "{}", "[]", #"{"token":"a/b","url":"https://x.example"}"#,
-      #"{"token":"","url":"https://x.example"}"#,
-      #"{"token":"..","url":"https://x.example"}"#, #"{"token":"005.a","url":"javascript:alert(1)"}"#,
-      #"{"token":"005.a","url":"otherapp://x"}"#, #"{"token":"005.a"}"#,
-      #"{"token":"a\r\nb","url":"https://x.example"}"#,
-    ])
-  func refusesAnswers(_ body: String) async throws {
+  @Test(arguments: [
+    "", "{}", "[]", #"{"token":"a/b","url":"https://x.example"}"#,
+    #"{"token":"","url":"https://x.example"}"#,
+    #"{"token":"..","url":"https://x.example"}"#, #"{"token":"005.a","url":"javascript:alert(1)"}"#,
+    #"{"token":"005.a","url":"otherapp://x"}"#, #"{"token":"005.a"}"#,
+    #"{"token":"a\r\nb","url":"https://x.example"}"#,
+  ])
+  func `An answer without a token or a page is unexpected`(_ body: String) async throws {
     let afterpay = try PaymentExample.afterpay(ScriptedTransport(.answer(201, body)))
     await #expect(throws: RelayError.unexpectedAnswer(status: 201, body: OperatorText(body))) {
       try await afterpay.start(price: "gold", email: "user@example.com")
     }
   }
 
-  @Test("An amount outside of the limits is the relay's problem, and is not repeated")
-  func reportsLimits() async throws {
+  @Test func `An amount outside of the limits is the relay's problem, and is not repeated`() async throws {
     let transport = ScriptedTransport(PaymentExample.refusal(422, "unsupported-payment-type"))
     let afterpay = try PaymentExample.afterpay(transport)
     let error = await #expect(throws: RelayError.self) {
@@ -104,8 +99,7 @@ import Testing
     #expect(transport.sent.count == 1)
   }
 
-  @Test("The configuration is read")
-  func readsConfiguration() async throws {
+  @Test func `The configuration is read`() async throws {
     let transport = ScriptedTransport(.answer(200, PaymentExample.configuration), .answer(200, "{}"))
     let afterpay = try PaymentExample.afterpay(transport)
     let configuration = try await afterpay.configuration()
@@ -144,8 +138,7 @@ import Testing
     #expect(request.value(forHTTPHeaderField: "X-API-KEY") == "key-1")
   }
 
-  @Test("A checkout that the relay does not know differs from any other 404")
-  func knowsUnknown() async throws {
+  @Test func `A checkout that the relay does not know differs from any other 404`() async throws {
     func error(_ step: ScriptedTransport.Step) async throws -> RelayError {
       let afterpay = try PaymentExample.afterpay(ScriptedTransport(step))
       return try await #require(throws: RelayError.self) { try await afterpay.status(of: Self.token) }
@@ -157,19 +150,16 @@ import Testing
     #expect(!RelayError.timedOut.isUnknownCheckout)
   }
 
-  @Test(
-    "The state of another checkout, or none, is unexpected",
-    arguments: ["{}", "[]", PaymentExample.state("captured", of: "005.other"), #"{"state":"captured"}"#])
-  func refusesStates(_ body: String) async throws {
+  @Test(arguments: ["{}", "[]", PaymentExample.state("captured", of: "005.other"), #"{"state":"captured"}"#])
+  func `The state of another checkout, or none, is unexpected`(_ body: String) async throws {
     let afterpay = try PaymentExample.afterpay(ScriptedTransport(.answer(200, body)))
     await #expect(throws: RelayError.unexpectedAnswer(status: 200, body: OperatorText(body))) {
       try await afterpay.status(of: Self.token)
     }
   }
 
-  @Test(
-    "A token that cannot be a checkout's is not sent", arguments: ["", "a/b", "..", "a\r\nb", "é", "a b"])
-  func refusesTokens(_ token: String) async throws {
+  @Test(arguments: ["", "a/b", "..", "a\r\nb", "é", "a b"])
+  func `A token that cannot be a checkout's is not sent`(_ token: String) async throws {
     let transport = ScriptedTransport()
     let afterpay = try PaymentExample.afterpay(transport)
     await #expect(throws: RelayError.self) { try await afterpay.status(of: token) }
@@ -180,8 +170,7 @@ import Testing
     #expect(transport.sent.isEmpty)
   }
 
-  @Test("The current state is delivered at once, then each change, until the end")
-  func follows() async throws {
+  @Test func `The current state is delivered at once, then each change, until the end`() async throws {
     let clock = InstantClock()
     let transport = ScriptedTransport(
       Self.state("started"), Self.state("started"), ScriptedTransport.offline, Self.state("capture_pending"),
@@ -195,8 +184,7 @@ import Testing
     #expect(clock.pauses == [1, 2, 0.5, 4])
   }
 
-  @Test("Polling ends in time, with the last failure if the relay could not be reached")
-  func endsInTime() async throws {
+  @Test func `Polling ends in time, with the last failure if the relay could not be reached`() async throws {
     let clock = InstantClock()
     let start = clock.seconds
     let capturing = ScriptedTransport(Array(repeating: Self.state("capture_pending"), count: 99))
@@ -219,8 +207,7 @@ import Testing
     }
   }
 
-  @Test("Cancelling the task ends the polling")
-  func endsWithItsTask() async throws {
+  @Test func `Cancelling the task ends the polling`() async throws {
     let clock = HeldClock()
     let transport = ScriptedTransport(Self.state("started"))
     let afterpay = try PaymentExample.afterpay(transport, clock: clock)

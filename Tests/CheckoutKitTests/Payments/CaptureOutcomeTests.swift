@@ -49,8 +49,7 @@ import Testing
 
   // MARK: What is sent
 
-  @Test("A capture sends token and grant, and leaves the relay time for Afterpay")
-  func sends() async throws {
+  @Test func `A capture sends token and grant, and leaves the relay time for Afterpay`() async throws {
     let transport = ScriptedTransport(
       .answer(201, PaymentExample.approved), .answer(201, PaymentExample.approved))
     let afterpay = try PaymentExample.afterpay(transport, contextID: Example.id)
@@ -89,28 +88,24 @@ import Testing
     #expect(Self.isNotCharged(outcome, .declined, status == 402 ? 402 : nil))
   }
 
-  @Test(
-    "An answer that is not an outcome leads to the state",
-    arguments: [
-      (200, ""), (200, "<html>"), (200, "{}"), (202, PaymentExample.state("capture_pending")), (204, ""),
-      (201, #"{"status":"APPROVED","token":"005.other"}"#),
-      (201, #"{"status":"APPROVED","state":"declined"}"#),
-      (402, PaymentExample.approved), (402, "{}"), (402, PaymentExample.problem("invalid-token", 402)),
-      (500, PaymentExample.declined), (502, ""), (503, "busy"),
-      (504, PaymentExample.problem("capture-outcome-unknown", 504)),
-      (409, PaymentExample.problem("capture-under-way", 409)), (412, PaymentExample.declined), (302, ""),
-      (401, ""), (404, "<html>"), (408, ""),
-    ])
-  func asksForTheState(_ status: Int, _ body: String) async throws {
+  @Test(arguments: [
+    (200, ""), (200, "<html>"), (200, "{}"), (202, PaymentExample.state("capture_pending")), (204, ""),
+    (201, #"{"status":"APPROVED","token":"005.other"}"#),
+    (201, #"{"status":"APPROVED","state":"declined"}"#),
+    (402, PaymentExample.approved), (402, "{}"), (402, PaymentExample.problem("invalid-token", 402)),
+    (500, PaymentExample.declined), (502, ""), (503, "busy"),
+    (504, PaymentExample.problem("capture-outcome-unknown", 504)),
+    (409, PaymentExample.problem("capture-under-way", 409)), (412, PaymentExample.declined), (302, ""),
+    (401, ""), (404, "<html>"), (408, ""),
+  ])
+  func `An answer that is not an outcome leads to the state`(_ status: Int, _ body: String) async throws {
     let (outcome, sent) = try await Self.capture(.answer(status, body), Self.state("captured"))
     #expect(outcome == .captured(Self.status(.captured)))
     #expect(sent == ["POST", "GET"])
   }
 
-  @Test(
-    "A lost answer leads to the state, whichever it is",
-    arguments: ["captured", "declined", "refused", "expired", "closed"])
-  func asksAfterLoss(_ state: String) async throws {
+  @Test(arguments: ["captured", "declined", "refused", "expired", "closed"])
+  func `A lost answer leads to the state, whichever it is`(_ state: String) async throws {
     let (outcome, _) = try await Self.capture(ScriptedTransport.offline, Self.state(state))
     if state == "captured" {
       #expect(outcome == .captured(Self.status(.captured)))
@@ -119,8 +114,7 @@ import Testing
     }
   }
 
-  @Test("A capture under way is polled until it ends")
-  func polls() async throws {
+  @Test func `A capture under way is polled until it ends`() async throws {
     let clock = InstantClock()
     let (outcome, sent) = try await Self.capture(
       PaymentExample.refusal(504, "capture-outcome-unknown"), Self.state("capture_pending"),
@@ -131,22 +125,19 @@ import Testing
     #expect(clock.pauses == [1, 0.5, 2, 4])
   }
 
-  @Test("Money that was received and went back was received")
-  func isReversed() async throws {
+  @Test func `Money that was received and went back was received`() async throws {
     let (outcome, _) = try await Self.capture(ScriptedTransport.offline, Self.state("reversed"))
     #expect(outcome == .captured(Self.status(.reversed)))
   }
 
-  @Test("A capture whose outcome the relay could not find out is unknown")
-  func isAbandoned() async throws {
+  @Test func `A capture whose outcome the relay could not find out is unknown`() async throws {
     let (outcome, sent) = try await Self.capture(
       PaymentExample.refusal(504, "capture-outcome-unknown"), Self.state("abandoned"))
     #expect(Self.unknown(outcome)?.status == 504)
     #expect(sent == ["POST", "GET"])
   }
 
-  @Test("A capture that is refused while it is polled has charged nothing")
-  func isRefusedLater() async throws {
+  @Test func `A capture that is refused while it is polled has charged nothing`() async throws {
     let (outcome, _) = try await Self.capture(
       .answer(504), Self.state("capture_pending"), Self.state("refused"))
     #expect(Self.isNotCharged(outcome, .refused, 504))
@@ -160,9 +151,8 @@ import Testing
     #expect(sent == ["POST", "GET"])
   }
 
-  @Test(
-    "A refusal without a lost request has charged nothing", arguments: [400, 401, 402, 403, 410, 415, 422])
-  func isRefused(_ status: Int) async throws {
+  @Test(arguments: [400, 401, 402, 403, 410, 415, 422])
+  func `A refusal without a lost request has charged nothing`(_ status: Int) async throws {
     let (outcome, _) = try await Self.capture(.answer(status, "{}"), Self.state("started"))
     #expect(Self.isNotCharged(outcome, .started, status))
     let (refused, _) = try await Self.capture(.answer(status, "{}"), Self.state("refused"))
@@ -171,8 +161,7 @@ import Testing
 
   // MARK: Lost requests
 
-  @Test("After a lost request a checkout that is not captured is captured again")
-  func repeatsTheCapture() async throws {
+  @Test func `After a lost request a checkout that is not captured is captured again`() async throws {
     let state = "started"
     let clock = InstantClock()
     let (outcome, sent) = try await Self.capture(
@@ -205,8 +194,7 @@ import Testing
     #expect(sent == ["POST", "GET", "POST"])
   }
 
-  @Test("A relay that is too busy for a capture gets it later")
-  func waitsForRoom() async throws {
+  @Test func `A relay that is too busy for a capture gets it later`() async throws {
     let clock = InstantClock()
     let (outcome, _) = try await Self.capture(
       .answer(429, headers: ["Retry-After": "20"]), Self.state("started"),
@@ -217,8 +205,7 @@ import Testing
 
   // MARK: Unknown outcomes
 
-  @Test("When the time is up, the outcome is unknown")
-  func timesOut() async throws {
+  @Test func `When the time is up, the outcome is unknown`() async throws {
     let clock = InstantClock()
     let start = clock.seconds
     let transport = ScriptedTransport(
@@ -233,8 +220,7 @@ import Testing
     }
   }
 
-  @Test("Without a network the outcome is unknown")
-  func isOffline() async throws {
+  @Test func `Without a network the outcome is unknown`() async throws {
     let clock = InstantClock()
     let afterpay = try PaymentExample.afterpay(ScriptedTransport(), clock: clock)
     guard case .network = Self.unknown(await afterpay.capture(Self.token)) else {
@@ -263,16 +249,14 @@ import Testing
     }
   }
 
-  @Test("A refused token is renewed once")
-  func renewsTokens() async throws {
+  @Test func `A refused token is renewed once`() async throws {
     let (outcome, sent) = try await Self.capture(
       .answer(401), .answer(201, PaymentExample.approved), credential: .token { "t" })
     #expect(outcome == .captured(Self.status(.captured)))
     #expect(sent == ["POST", "POST"])
   }
 
-  @Test("A cancelled task leaves the outcome unknown")
-  func isCancelled() async throws {
+  @Test func `A cancelled task leaves the outcome unknown`() async throws {
     let began = AsyncStream.makeStream(of: Void.self)
     let transport = ScriptedTransport([.silence]) { _ in began.continuation.yield() }
     let afterpay = try PaymentExample.afterpay(transport)

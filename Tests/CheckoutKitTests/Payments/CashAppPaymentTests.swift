@@ -33,8 +33,7 @@ import Testing
 
   // MARK: Signing
 
-  @Test("CA21: a signed order has its exact amount, redirect URL, merchant and brand")
-  func signs() async throws {
+  @Test func `CA21: a signed order has its exact amount, redirect URL, merchant and brand`() async throws {
     let transport = ScriptedTransport(.answer(200, PaymentExample.signed(PaymentExample.jwt)))
     let order = try await Self.client(transport).sign(PaymentExample.token)
     #expect(order.cents == 5000)
@@ -54,8 +53,7 @@ import Testing
     #expect(body == ["token": PaymentExample.token])
   }
 
-  @Test("CA21: production and sandbox have their own address and client id")
-  func hasEnvironments() async throws {
+  @Test func `CA21: production and sandbox have their own address and client id`() async throws {
     let transport = ScriptedTransport(.answer(200, PaymentExample.signed(PaymentExample.jwt)))
     _ = try await CashAppPayment(.production, transport: transport).sign(PaymentExample.token)
     let address = "https://api-plus.us.afterpay.com/v2/payments/sign-payment"
@@ -64,8 +62,8 @@ import Testing
     #expect(CashAppPayment.Environment.sandbox.clientID == "CAS-CI_AFTERPAY")
   }
 
-  @Test("CA21: a token that cannot be a checkout's is not sent", arguments: ["", "a/b", "..", "a\r\nb", "é"])
-  func refusesTokens(_ token: String) async throws {
+  @Test(arguments: ["", "a/b", "..", "a\r\nb", "é"])
+  func `CA21: a token that cannot be a checkout's is not sent`(_ token: String) async throws {
     let transport = ScriptedTransport()
     await #expect(throws: CashAppError.self) { try await Self.client(transport).sign(token) }
     #expect(transport.sent.isEmpty)
@@ -86,17 +84,14 @@ import Testing
     #expect(try await Self.fault(body) == .invalidAmount)
   }
 
-  @Test("CA22: a signed amount keeps its cents")
-  func keepsCents() async throws {
+  @Test func `CA22: a signed amount keeps its cents`() async throws {
     let amount = #"{"amount":"19.99","currency":"USD"}"#
     let order = try await Self.order(PaymentExample.signed(payload: PaymentExample.payload(amount: amount)))
     #expect(order.cents == 1999)
   }
 
-  @Test(
-    "A redirect URL that cannot be opened is refused",
-    arguments: ["null", "7", #""""#, #""/relative""#, #""javascript:alert(1)""#, #""file:///etc/hosts""#])
-  func refusesRedirects(_ redirect: String) async throws {
+  @Test(arguments: ["null", "7", #""""#, #""/relative""#, #""javascript:alert(1)""#, #""file:///etc/hosts""#])
+  func `A redirect URL that cannot be opened is refused`(_ redirect: String) async throws {
     let body = PaymentExample.signed(payload: PaymentExample.payload(redirect: redirect))
     #expect(try await Self.fault(body) == .invalidRedirectURL)
   }
@@ -117,8 +112,8 @@ import Testing
     ]
   }()
 
-  @Test("CA23: a token without three segments in strict base64url is refused", arguments: brokenTokens)
-  func refusesBrokenTokens(_ jwt: String) async throws {
+  @Test(arguments: brokenTokens)
+  func `CA23: a token without three segments in strict base64url is refused`(_ jwt: String) async throws {
     #expect(Self.isInvalidToken(try await Self.fault(PaymentExample.signed(jwt))))
   }
 
@@ -134,8 +129,7 @@ import Testing
     #expect(Self.isInvalidToken(try await Self.fault(PaymentExample.signed(payload: payload))))
   }
 
-  @Test("CA23: a payload that is not UTF-8 is refused")
-  func refusesOtherEncodings() async throws {
+  @Test func `CA23: a payload that is not UTF-8 is refused`() async throws {
     // A lead byte without its continuation, inside of a string.
     let bytes = Data(#"{"externalMerchantId":""#.utf8) + [0xC3] + Data(#""}"#.utf8)
     let payload = bytes.base64EncodedString().trimmingCharacters(in: ["="])
@@ -143,14 +137,12 @@ import Testing
     #expect(Self.isInvalidToken(try await Self.fault(PaymentExample.signed(jwt))))
   }
 
-  @Test(
-    "CA23: an answer without token or brand is unexpected",
-    arguments: [
-      "", "[]", "{}", "<html>", #"{"jwtToken":7,"externalBrandId":"B"}"#,
-      #"{"jwtToken":"\#(PaymentExample.jwt)"}"#,
-      #"{"jwtToken":"\#(PaymentExample.jwt)","externalBrandId":""}"#,
-    ])
-  func refusesAnswers(_ body: String) async throws {
+  @Test(arguments: [
+    "", "[]", "{}", "<html>", #"{"jwtToken":7,"externalBrandId":"B"}"#,
+    #"{"jwtToken":"\#(PaymentExample.jwt)"}"#,
+    #"{"jwtToken":"\#(PaymentExample.jwt)","externalBrandId":""}"#,
+  ])
+  func `CA23: an answer without token or brand is unexpected`(_ body: String) async throws {
     let expected = RelayError.unexpectedAnswer(status: 200, body: OperatorText(body))
     #expect(try await Self.fault(body) == .failed(expected))
   }
@@ -180,30 +172,25 @@ import Testing
     }
   }
 
-  @Test("CA24: a status other than SUCCESS is not valid", arguments: ["FAILURE", "success", "", "SUCCESS "])
-  func refusesStatuses(_ status: String) async throws {
+  @Test(arguments: ["FAILURE", "success", "", "SUCCESS "])
+  func `CA24: a status other than SUCCESS is not valid`(_ status: String) async throws {
     let error = try await Self.validationFault(.answer(200, PaymentExample.validated(status)))
     #expect(error == .notValid(status: OperatorText(status)))
   }
 
-  @Test(
-    "CA24: a validation without a status is unexpected",
-    arguments: ["", "{}", "[]", #"{"status":1}"#, #"{"status":null}"#])
-  func refusesValidations(_ body: String) async throws {
+  @Test(arguments: ["", "{}", "[]", #"{"status":1}"#, #"{"status":null}"#])
+  func `CA24: a validation without a status is unexpected`(_ body: String) async throws {
     let expected = RelayError.unexpectedAnswer(status: 200, body: OperatorText(body))
     #expect(try await Self.validationFault(.answer(200, body)) == .failed(expected))
   }
 
-  @Test("CA24: a failure has Afterpay's message")
-  func keepsMessages() async throws {
+  @Test func `CA24: a failure has Afterpay's message`() async throws {
     let body = #"{"errorCode":"invalid_object","errorId":"e1","message":"No grant","httpStatusCode":422}"#
     #expect(try await Self.validationFault(.answer(422, body)) == .http(status: 422, message: "No grant"))
   }
 
-  @Test(
-    "CA24: a failure without a text as message has another text",
-    arguments: ["", "{}", "[]", "<html>", #"{"message":7}"#, #"{"message":null}"#, #"{"message":""}"#])
-  func replacesMessages(_ body: String) async throws {
+  @Test(arguments: ["", "{}", "[]", "<html>", #"{"message":7}"#, #"{"message":null}"#, #"{"message":""}"#])
+  func `CA24: a failure without a text as message has another text`(_ body: String) async throws {
     let error = try await Self.validationFault(.answer(400, body))
     #expect(error == .http(status: 400, message: "It sent no message."))
     #expect(error.logText.forLog == "Afterpay answered 400. It sent no message.")
@@ -211,8 +198,7 @@ import Testing
 
   // MARK: The network
 
-  @Test("A step is repeated while the network fails, and ends with the failure")
-  func repeats() async throws {
+  @Test func `A step is repeated while the network fails, and ends with the failure`() async throws {
     let clock = InstantClock()
     let transport = ScriptedTransport(
       ScriptedTransport.offline, .answer(503), .answer(200, PaymentExample.signed(PaymentExample.jwt)))
@@ -225,8 +211,7 @@ import Testing
     #expect(error.advice == .checkConnection)
   }
 
-  @Test("CA21, CA24: over a socket, an order is signed and its grant is validated")
-  func talks() async throws {
+  @Test func `CA21, CA24: over a socket, an order is signed and its grant is validated`() async throws {
     try await StandIn.run { request in
       switch request.head.path {
       case "/v2/payments/sign-payment":
@@ -245,8 +230,7 @@ import Testing
     }
   }
 
-  @Test("No printed form of an error has Afterpay's text")
-  func hidesText() {
+  @Test func `No printed form of an error has Afterpay's text`() {
     let secret = "internal words"
     let errors: [CashAppError] = [
       .http(status: 422, message: OperatorText(secret)), .http(status: 503, message: OperatorText(secret)),

@@ -5,8 +5,7 @@ import Foundation
 import Testing
 
 @Suite struct CashAppReturnTests {
-  @Test("CA25: the URL that Cash App opens ends the wait, and other URLs do not")
-  func comesBack() async throws {
+  @Test func `CA25: the URL that Cash App opens ends the wait, and other URLs do not`() async throws {
     let clock = HeldClock()
     let handOff = RedirectHandOff(redirect: try url("myapp://cash-callback"), clock: clock)
     async let outcome = handOff.wait(seconds: 300)

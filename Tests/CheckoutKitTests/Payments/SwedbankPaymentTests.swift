@@ -41,8 +41,7 @@ import Testing
     }
   }
 
-  @Test("The SDK sends the key or the token, the user and the context")
-  func hasHeaders() async throws {
+  @Test func `The SDK sends the key or the token, the user and the context`() async throws {
     #expect(
       try await Self.payment().headers() == [
         "X-API-KEY": "key-1", "X-User-Id": "jdo-1", "X-Context-Id": Example.id,
@@ -53,10 +52,8 @@ import Testing
     #expect(try await Self.payment(userID: "Jane D.").headers()["X-User-Id"] == "Jane D.")
   }
 
-  @Test(
-    "A user or a context that a header cannot carry is refused",
-    arguments: ["", "a\r\nX-API-KEY: b", "é", " a", "a ", "\u{7F}", String(repeating: "u", count: 256)])
-  func refusesHeaders(_ text: String) async throws {
+  @Test(arguments: ["", "a\r\nX-API-KEY: b", "é", " a", "a ", "\u{7F}", String(repeating: "u", count: 256)])
+  func `A user or a context that a header cannot carry is refused`(_ text: String) async throws {
     await #expect(throws: RelayError.self) { try await Self.payment(userID: text).headers() }
     await #expect(throws: RelayError.self) { try await Self.payment(contextID: text).headers() }
     let key = try Self.payment(credential: .clientKey(text.isEmpty ? "" : "\(text)\n"))
@@ -64,8 +61,8 @@ import Testing
     guard case .encoding = error else { return unexpected(error) }
   }
 
-  @Test("An address that is not the relay's is refused", arguments: ["http://pay.example.com", "ftp://x"])
-  func refusesAddresses(_ relay: String) throws {
+  @Test(arguments: ["http://pay.example.com", "ftp://x"])
+  func `An address that is not the relay's is refused`(_ relay: String) throws {
     let payment = try Self.payment(relay: relay)
     #expect(throws: RelayError.self) { try payment.backendURL }
     #expect(throws: RelayError.self) { try payment.urls(scheme: "exampleapp", language: "en-US") }
@@ -94,8 +91,7 @@ import Testing
     }
   }
 
-  @Test("A payment order has the fields that the API requires")
-  func encodes() throws {
+  @Test func `A payment order has the fields that the API requires`() throws {
     let order = try Self.order(Self.payment())
     let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(order))
     let object = try #require(json as? [String: Any])
@@ -115,8 +111,8 @@ import Testing
     #expect(object.count == 10)
   }
 
-  @Test("An order is started at the relay, over a socket", arguments: ["paymentOrder", "paymentorder"])
-  func starts(_ name: String) async throws {
+  @Test(arguments: ["paymentOrder", "paymentorder"])
+  func `An order is started at the relay, over a socket`(_ name: String) async throws {
     try await StandIn.run { _ in
       Response(201, json: PaymentExample.order(name))
     } _: { standIn, port in
@@ -145,8 +141,7 @@ import Testing
     }
   }
 
-  @Test("An app's own type can be the order; a user of a token needs no id")
-  func startsAnything() async throws {
+  @Test func `An app's own type can be the order; a user of a token needs no id`() async throws {
     let transport = ScriptedTransport(.answer(201, PaymentExample.order()))
     let payment = try Self.payment(transport, userID: nil, contextID: nil, credential: .token { "t" })
     _ = try await payment.start(["operation": "Verify"])
@@ -156,30 +151,25 @@ import Testing
     #expect(request.httpBody == Data(#"{"paymentorder":{"operation":"Verify"}}"#.utf8))
   }
 
-  @Test(
-    "An answer that is not an order is unexpected",
-    arguments: [
-      "", "[]", "{}", #"{"paymentOrder":{}}"#, #"{"paymentOrder":{"id":7}}"#, #"{"paymentOrder":{"id":""}}"#,
-    ])
-  func refusesAnswers(_ body: String) async throws {
+  @Test(arguments: [
+    "", "[]", "{}", #"{"paymentOrder":{}}"#, #"{"paymentOrder":{"id":7}}"#, #"{"paymentOrder":{"id":""}}"#,
+  ])
+  func `An answer that is not an order is unexpected`(_ body: String) async throws {
     let payment = try Self.payment(ScriptedTransport(.answer(201, body)))
     await #expect(throws: RelayError.unexpectedAnswer(status: 201, body: OperatorText(body))) {
       try await payment.start(Self.order(payment))
     }
   }
 
-  @Test(
-    "An operation that opens another app or runs script is left out",
-    arguments: ["javascript:alert(1)", "otherapp://x", "/relative", ""])
-  func leavesOut(_ href: String) async throws {
+  @Test(arguments: ["javascript:alert(1)", "otherapp://x", "/relative", ""])
+  func `An operation that opens another app or runs script is left out`(_ href: String) async throws {
     let payment = try Self.payment(ScriptedTransport(.answer(201, PaymentExample.order(href: href))))
     let started = try await payment.start(Self.order(payment))
     #expect(started.operations.map(\.rel) == ["abort", "view-checkout"])
     #expect(started.pageURL == nil)
   }
 
-  @Test("Swedbank Pay's problem is passed on, and is not repeated")
-  func reportsProblems() async throws {
+  @Test func `Swedbank Pay's problem is passed on, and is not repeated`() async throws {
     let type = "https://api.payex.com/psp/errordetail/inputerror"
     let transport = ScriptedTransport(
       .answer(400, #"{"type":"\#(type)","status":400}"#, headers: PaymentExample.problemHeaders))
@@ -192,8 +182,7 @@ import Testing
 
   // MARK: The outcome
 
-  @Test("The outcome is the status of the context, without a key")
-  func hasStatus() async throws {
+  @Test func `The outcome is the status of the context, without a key`() async throws {
     let transport = ScriptedTransport(
       .answer(200, Example.status("open")), .answer(200, Example.status("paid", paid: true)),
       .answer(200, Example.status("open")), .answer(200, Example.status("delivered", paid: true)),
@@ -211,8 +200,7 @@ import Testing
     }
   }
 
-  @Test("Without a context there is no status")
-  func needsAContext() async throws {
+  @Test func `Without a context there is no status`() async throws {
     let transport = ScriptedTransport()
     let payment = try Self.payment(transport, contextID: nil)
     await #expect(throws: RelayError.self) { try await payment.status() }

@@ -15,8 +15,8 @@ import Testing
     .cancelled,
   ]
 
-  @Test("No printed form of an error has an operator's text", arguments: errors)
-  func hidesWords(_ error: RelayError) {
+  @Test(arguments: errors)
+  func `No printed form of an error has an operator's text`(_ error: RelayError) {
     var dumped = ""
     dump(error, to: &dumped)
     for printed in [
@@ -27,16 +27,15 @@ import Testing
     }
   }
 
-  @Test("An error shows a customer one of three sentences", arguments: errors)
-  func advises(_ error: RelayError) {
+  @Test(arguments: errors)
+  func `An error shows a customer one of three sentences`(_ error: RelayError) {
     #expect(RelayError.Advice.allCases.contains(error.advice))
     let sentences = Set(Self.errors.map(\.localizedDescription))
     #expect(sentences.count == RelayError.Advice.allCases.count)
     #expect(!error.logText.forLog.isEmpty)
   }
 
-  @Test("A problem document is kept unchanged for the log")
-  func keepsThemForTheLog() async throws {
+  @Test func `A problem document is kept unchanged for the log`() async throws {
     let problem =
       #"{"type":"urn:receiptd:problem:unknown-price","title":"\#(Self.secret)","detail":"\#(Self.secret)"}"#
     let client = try Example.client(

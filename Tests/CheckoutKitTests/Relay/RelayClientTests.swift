@@ -9,8 +9,7 @@ import Testing
 #endif
 
 @Suite struct RelayClientTests {
-  @Test("PL04: a post carries only the context as base64 in JSON, and the key")
-  func posts() async throws {
+  @Test func `PL04: a post carries only the context as base64 in JSON, and the key`() async throws {
     let transport = ScriptedTransport(.answer(201, Example.posted()))
     let posted = try await Example.client(transport).post()
     let request = try #require(transport.sent.first)
@@ -35,8 +34,8 @@ import Testing
     #expect(abs(expires.timeIntervalSince(received) - 86_400) < 0.001)
   }
 
-  @Test("Any user is one segment of the path, or is refused", arguments: try KitTables.relay().users)
-  func escapesUsers(_ user: KitTables.User) async throws {
+  @Test(arguments: try KitTables.relay().users)
+  func `Any user is one segment of the path, or is refused`(_ user: KitTables.User) async throws {
     let transport = ScriptedTransport(.answer(201, Example.posted()))
     let client = try Example.client(transport, relay: "https://x.example/base/")
     guard let segment = user.segment else {
@@ -49,8 +48,8 @@ import Testing
     #expect(transport.sent.first?.url?.absoluteString == address)
   }
 
-  @Test("PL05: 2xx succeeds with or without a body", arguments: [(200, "x"), (204, ""), (299, "{}")])
-  func succeeds(_ status: Int, _ body: String) async throws {
+  @Test(arguments: [(200, "x"), (204, ""), (299, "{}")])
+  func `PL05: 2xx succeeds with or without a body`(_ status: Int, _ body: String) async throws {
     let client = try Example.client(ScriptedTransport(.answer(status, body)))
     let data = try await client.postIgnoringAnswer(Example.context, userID: "jdo-1")
     #expect(data == (body.isEmpty ? nil : Data(body.utf8)))
@@ -103,8 +102,7 @@ import Testing
     #expect(Set(transport.sent.map(\.httpBody)).count == 1)
   }
 
-  @Test("Retry-After makes a pause longer, never shorter: seconds, or a date")
-  func honoursRetryAfter() async throws {
+  @Test func `Retry-After makes a pause longer, never shorter: seconds, or a date`() async throws {
     let clock = InstantClock()
     let format = DateFormatter()
     (format.locale, format.timeZone) = (Locale(identifier: "en_US_POSIX"), TimeZone(identifier: "GMT"))
@@ -141,8 +139,7 @@ import Testing
     }
   }
 
-  @Test("Jitter keeps pauses within its bounds")
-  func jitters() async throws {
+  @Test func `Jitter keeps pauses within its bounds`() async throws {
     let clock = InstantClock()
     let failures = Array(repeating: ScriptedTransport.Step.answer(500), count: 7)
     let transport = ScriptedTransport(failures + [.answer(201, Example.posted())])
@@ -153,8 +150,7 @@ import Testing
     }
   }
 
-  @Test("An answer that is not HTTP differs from an HTTP answer with an unusable body")
-  func namesOddAnswers() async throws {
+  @Test func `An answer that is not HTTP differs from an HTTP answer with an unusable body`() async throws {
     func error(_ step: ScriptedTransport.Step) async throws -> RelayError? {
       let client = try Example.client(ScriptedTransport(step))
       return await #expect(throws: RelayError.self) { try await client.post() }
@@ -164,8 +160,7 @@ import Testing
     #expect(try await error(.answer(204)) == .unexpectedAnswer(status: 204, body: ""))
   }
 
-  @Test("A cancelled task ends at once, in a request and in a pause")
-  func endsWhenCancelled() async throws {
+  @Test func `A cancelled task ends at once, in a request and in a pause`() async throws {
     let began = AsyncStream.makeStream(of: Void.self)
     let transport = ScriptedTransport([.silence]) { _ in began.continuation.yield() }
     let client = try Example.client(transport)
@@ -182,8 +177,7 @@ import Testing
     await #expect(throws: RelayError.cancelled) { try await pausing.value }
   }
 
-  @Test("A request that cannot be sent safely is not sent")
-  func refuses() async throws {
+  @Test func `A request that cannot be sent safely is not sent`() async throws {
     let transport = ScriptedTransport()
     let unusable: [(client: RelayClient, user: String)] = [
       (try Example.client(transport, relay: "http://pay.example.com"), "u"),
@@ -209,8 +203,7 @@ import Testing
     }
   }
 
-  @Test("A checkout names its page, which is a web address")
-  func checksOut() async throws {
+  @Test func `A checkout names its page, which is a web address`() async throws {
     let page = "https://buy.stripe.com/abc?client_reference_id=\(Example.id)"
     let transport = ScriptedTransport(.answer(201, Example.posted(checkout: page)))
     let posted = try await Example.client(transport).checkout(Example.context, userID: "jdo-1")

@@ -19,8 +19,7 @@ import Testing
 
   static func waits(_ transport: ScriptedTransport) -> [String?] { transport.sent.map { $0.url?.query } }
 
-  @Test("PL25: the request for the state has the context's id, and no key")
-  func asksWithoutKey() async throws {
+  @Test func `PL25: the request for the state has the context's id, and no key`() async throws {
     let transport = ScriptedTransport(.answer(200, Example.status("paid", receipt: "rcp_1")))
     let status = try await Example.client(transport).status(of: Example.id)
     let request = try #require(transport.sent.first)
@@ -50,8 +49,7 @@ import Testing
   @Test("An answer without a state is no status", arguments: try KitTables.relay().notStatus)
   func refuses(_ body: String) { #expect(CheckoutStatus(body: Data(body.utf8)) == nil) }
 
-  @Test("The current state is delivered at once, then each change, until the end")
-  func follows() async throws {
+  @Test func `The current state is delivered at once, then each change, until the end`() async throws {
     let clock = InstantClock()
     let transport = Self.transport(
       clock,
@@ -69,8 +67,7 @@ import Testing
     #expect(clock.pauses.isEmpty)
   }
 
-  @Test("Polling continues after network failures while there is time")
-  func survivesTheNetwork() async throws {
+  @Test func `Polling continues after network failures while there is time`() async throws {
     let clock = InstantClock()
     let offline = Array(repeating: ScriptedTransport.offline, count: 20)
     let transport = ScriptedTransport(
@@ -113,8 +110,7 @@ import Testing
     #expect(try await endless.finalStatus(of: Example.id, within: .infinity).state == .expired)
   }
 
-  @Test("A relay that answers at once is polled at most once a second")
-  func keepsItsPace() async throws {
+  @Test func `A relay that answers at once is polled at most once a second`() async throws {
     let clock = InstantClock()
     let transport = ScriptedTransport(Array(repeating: .answer(200, Example.status("open")), count: 100))
     let client = try Example.client(transport, clock: clock)
@@ -122,8 +118,7 @@ import Testing
     #expect((10...12).contains(transport.sent.count))
   }
 
-  @Test("An unknown context or an unusable answer ends the polling")
-  func endsWithErrors() async throws {
+  @Test func `An unknown context or an unusable answer ends the polling`() async throws {
     for (step, expected) in [
       (.answer(404, "gone"), .http(HTTPFailure(status: 404, body: "gone"))),
       (.answer(200, "{}"), .unexpectedAnswer(status: 200, body: "{}")), (.other, .notHTTP),
@@ -138,8 +133,7 @@ import Testing
     }
   }
 
-  @Test("Cancelling the task ends the polling")
-  func endsWithItsTask() async throws {
+  @Test func `Cancelling the task ends the polling`() async throws {
     let began = AsyncStream.makeStream(of: Void.self)
     let transport = ScriptedTransport([.answer(200, Example.status("open")), .silence]) { request in
       if request.url?.query != nil { began.continuation.yield() }
@@ -155,8 +149,7 @@ import Testing
     await #expect(throws: RelayError.cancelled) { try await asking.value }
   }
 
-  @Test("A status says what was charged: 0 for a trial; an older relay does not say it")
-  func charged() async throws {
+  @Test func `A status says what was charged: 0 for a trial; an older relay does not say it`() async throws {
     let body =
       #"{"context_id":"\#(Example.id)","state":"paid","paid":true,"amount":0,"currency":null,"trial":true}"#
     let trial = try #require(CheckoutStatus(body: Data(body.utf8)))

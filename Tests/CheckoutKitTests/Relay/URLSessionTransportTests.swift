@@ -53,8 +53,7 @@ import Testing
     }
   }
 
-  @Test("The caller's configuration is not changed")
-  func leavesTheConfiguration() {
+  @Test func `The caller's configuration is not changed`() {
     let configuration = URLSessionConfiguration.default
     let cookies = HTTPCookieStorage.shared
     configuration.httpCookieStorage = cookies
@@ -68,8 +67,7 @@ import Testing
     #expect(configuration.urlCredentialStorage === URLCredentialStorage.shared)
   }
 
-  @Test("PL05: a refused connection is a network error")
-  func isRefused() async throws {
+  @Test func `PL05: a refused connection is a network error`() async throws {
     let port = try ReservedPort()
     let client = try Self.client(port.number)
     let error = await #expect(throws: RelayError.self) { try await client.post("u") }
@@ -102,8 +100,7 @@ import Testing
     }
   }
 
-  @Test("An answer over 1 MiB is refused, and cookies are not stored")
-  func isBounded() async throws {
+  @Test func `An answer over 1 MiB is refused, and cookies are not stored`() async throws {
     try await StandIn.run { request in
       if request.head.path == "/long" {
         return Response(status: 200, type: "text/plain", body: [UInt8](repeating: 65, count: 3 << 20))

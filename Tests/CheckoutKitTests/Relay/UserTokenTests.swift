@@ -47,8 +47,7 @@ import Testing
     #expect(try await offline.post().contextID == Example.id)
   }
 
-  @Test("After a 401 a token is renewed once, under any policy; a key is not")
-  func renewsTokens() async throws {
+  @Test func `After a 401 a token is renewed once, under any policy; a key is not`() async throws {
     func sent(
       _ credential: RelayClient.Credential, _ retries: RetryPolicy, _ steps: ScriptedTransport.Step...,
       ending: RelayError? = nil

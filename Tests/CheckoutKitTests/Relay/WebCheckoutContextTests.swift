@@ -15,8 +15,7 @@ import Testing
     return try #require(JSONSerialization.jsonObject(with: json) as? [String: String])
   }
 
-  @Test("PL02: a context becomes base64 of its seven keys and is read as the same one")
-  func roundTrip() throws {
+  @Test func `PL02: a context becomes base64 of its seven keys and is read as the same one`() throws {
     #expect(
       try Self.members(Self.full.plyContext()) == [
         "presentation_id": "pres_1", "placement_id": "on/boarding", "ab_test_id": "ab_1",
@@ -28,8 +27,7 @@ import Testing
     }
   }
 
-  @Test("PL02: nil members are left out, and the default platform is IOS")
-  func leavesOut() throws {
+  @Test func `PL02: nil members are left out, and the default platform is IOS`() throws {
     #expect(
       try Self.members(Self.least.plyContext()) == [
         "stripe_price_id": "stripe.monthly_premium_7", "stripe_object_type": "subscription",
@@ -37,8 +35,7 @@ import Testing
       ])
   }
 
-  @Test("PL02: the same context gives the same bytes, sorted and without escaped slashes")
-  func isDeterministic() throws {
+  @Test func `PL02: the same context gives the same bytes, sorted and without escaped slashes`() throws {
     let json = try #require(Data(base64Encoded: Self.full.plyContext()))
     let text = String(decoding: json, as: UTF8.self)
     #expect(
@@ -48,8 +45,7 @@ import Testing
     for _ in 0..<20 { #expect(try Self.full.plyContext() == json.base64EncodedString()) }
   }
 
-  @Test("PL02: base64 is read as the relay reads it: either alphabet, padded or not")
-  func readsEitherAlphabet() throws {
+  @Test func `PL02: base64 is read as the relay reads it: either alphabet, padded or not`() throws {
     // These characters make both alphabets differ.
     let context = WebCheckoutContext(presentationID: "???>>>~~~", stripePriceID: "p", originalPlatform: "ÿÿÿ")
     let standard = try context.plyContext()
@@ -65,20 +61,17 @@ import Testing
     #expect(read == WebCheckoutContext(stripePriceID: "p"))
   }
 
-  @Test(
-    "Base64 that is not a context is refused",
-    arguments: [
-      "", "=", "e", "eyJh\n", "e yJh", "eyJh=", "eyJhIg=", "eyJhIg===", "ey*h", "é",
-      Data("{}".utf8).base64EncodedString(), Data("[]".utf8).base64EncodedString(), "AAAA",
-      Data(#"{"stripe_price_id":1,"stripe_object_type":"a","original_platform":"b"}"#.utf8)
-        .base64EncodedString(),
-    ])
-  func refuses(_ text: String) {
+  @Test(arguments: [
+    "", "=", "e", "eyJh\n", "e yJh", "eyJh=", "eyJhIg=", "eyJhIg===", "ey*h", "é",
+    Data("{}".utf8).base64EncodedString(), Data("[]".utf8).base64EncodedString(), "AAAA",
+    Data(#"{"stripe_price_id":1,"stripe_object_type":"a","original_platform":"b"}"#.utf8)
+      .base64EncodedString(),
+  ])
+  func `Base64 that is not a context is refused`(_ text: String) {
     #expect(throws: RelayError.self) { try WebCheckoutContext(plyContext: text) }
   }
 
-  @Test("A context that is too long for the relay is not written")
-  func refusesTooLong() {
+  @Test func `A context that is too long for the relay is not written`() {
     let long = WebCheckoutContext(stripePriceID: String(repeating: "x", count: 17_000))
     #expect(throws: RelayError.self) { try long.plyContext() }
   }

@@ -55,8 +55,7 @@ import Testing
     #expect(shop.checkout.contextIDs == [])
   }
 
-  @Test("A launch shows only what the signed-in user has begun")
-  func launch() throws {
+  @Test func `A launch shows only what the signed-in user has begun`() throws {
     let checkouts = OpenCheckouts([Example.id], of: "jdo-1")
     #expect(try shop([], user: "ben", checkouts: checkouts).model.checkout.state == .none)
     #expect(try shop([], checkouts: checkouts).model.checkout.state == .unchecked)
@@ -104,8 +103,7 @@ import Testing
     #expect(shop.checkout.claim == (end == .later ? .added : end))
   }
 
-  @Test("A customer who does not want the purchase in this account is not asked again")
-  func declined() throws {
+  @Test func `A customer who does not want the purchase in this account is not asked again`() throws {
     let (shop, transport) = try self.shop([])
     shop.setActive(true)
     shop.open(try url(Self.claim))

@@ -64,8 +64,7 @@ import Testing
     }
   }
 
-  @Test("A payment goes through Cash App and is captured with its grant")
-  func pays() async throws {
+  @Test func `A payment goes through Cash App and is captured with its grant`() async throws {
     let scene = try Scene([Self.started, Self.approved])
     try await scene.buy("exampleapp://other", "exampleapp://cash-app?request=GRR_1")
     #expect(scene.states == [.preparing, .ready, .inCashApp, .capturing, .paid])
@@ -110,8 +109,7 @@ import Testing
     #expect(charged.kept == [[Self.token], []])
   }
 
-  @Test("A customer who came back without a decision may stop waiting")
-  func cancels() async throws {
+  @Test func `A customer who came back without a decision may stop waiting`() async throws {
     let scene = try Scene([Self.started, Self.state("started")])
     await scene.prepare()
     let task = Task { await scene.model.pay() }
@@ -155,8 +153,7 @@ import Testing
     for scene in [early, late] { #expect(scene.relay.sent.count == 1) }
   }
 
-  @Test("A failed payment can be prepared again")
-  func preparesAgain() async throws {
+  @Test func `A failed payment can be prepared again`() async throws {
     let scene = try Scene([PaymentExample.refusal(422, "unknown-price"), Self.started])
     await scene.prepare()
     #expect(scene.model.state == .notOpened(.contactSupport))
@@ -164,8 +161,7 @@ import Testing
     #expect(scene.model.state == .ready)
   }
 
-  @Test("A declined capture is not paid, and one that was not confirmed keeps its token")
-  func isNotCharged() async throws {
+  @Test func `A declined capture is not paid, and one that was not confirmed keeps its token`() async throws {
     let declined = try Scene([Self.started, .answer(402, PaymentExample.declined)])
     try await declined.buy("exampleapp://cash-app")
     #expect(declined.model.state == .notPaid)
@@ -198,7 +194,6 @@ import Testing
   }
 
   @Test(
-    "After a restart of the app the relay decides what is shown",
     arguments: [
       (Self.state("captured"), CashAppModel.State.paid, [[]]), (Self.state("declined"), .notPaid, [[]]),
       (Self.state("expired"), .notPaid, [[]]), (Self.state("started"), .notPaid, []),
@@ -207,7 +202,7 @@ import Testing
       (PaymentExample.refusal(404, "unknown-payment"), .unknown, [[]]),
       (PaymentExample.refusal(404, "not-found"), .unchecked, []),
     ] as [(ScriptedTransport.Step, CashAppModel.State, [[String]])])
-  func restarts(
+  func `After a restart of the app the relay decides what is shown`(
     _ step: ScriptedTransport.Step, _ end: CashAppModel.State, _ kept: [[String]]
   ) async throws {
     let scene = try Scene([step], tokens: [Self.token])
@@ -217,8 +212,7 @@ import Testing
     #expect(scene.kept == kept)
   }
 
-  @Test("A checkout that cannot be started is not opened")
-  func isNotOpened() async throws {
+  @Test func `A checkout that cannot be started is not opened`() async throws {
     let scene = try Scene([PaymentExample.refusal(422, "unsupported-payment-type")])
     await scene.prepare()
     #expect(scene.states == [.preparing, .notOpened(.contactSupport)])

@@ -56,8 +56,8 @@ import Testing
 
   static let node = executable("node")
 
-  @Test("The session for JavaScript passes its tests", .enabled(if: node != nil, "node is not in the path"))
-  func javaScriptRuns() throws {
+  @Test(.enabled(if: node != nil, "node is not in the path"))
+  func `The session for JavaScript passes its tests`() throws {
     let tests = Self.root.appendingPathComponent("kit-sample/JavaScript/session.test.js").path
     let run = try ShellRun([try #require(Self.node), "--test", tests])
     #expect(run.code == 0, "\(run.output)")
@@ -73,10 +73,8 @@ import Testing
   /// The compiler of the toolchain that built this test, if it is in PATH.
   static let compiler = executable("swiftc")
 
-  @Test(
-    "The view for which there are no declarations here is Swift",
-    .enabled(if: compiler != nil, "swiftc is not in the path"))
-  func viewParses() throws {
+  @Test(.enabled(if: compiler != nil, "swiftc is not in the path"))
+  func `The view for which there are no declarations here is Swift`() throws {
     let path = "kit-sample/Screens/WebLink.swift"
     let view = try Self.text(path)
     for word in [

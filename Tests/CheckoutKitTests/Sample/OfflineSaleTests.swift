@@ -75,8 +75,7 @@ import Testing
     #expect(phone.kept == [])
   }
 
-  @Test("When the relay stores a context under its own id, the app follows that one")
-  func otherID() async throws {
+  @Test func `When the relay stores a context under its own id, the app follows that one`() async throws {
     let phone = try Phone()
     phone.shop.checkout.buy(Example.price)
     await phone.shop.checkout.work?.value

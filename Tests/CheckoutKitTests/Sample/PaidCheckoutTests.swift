@@ -86,8 +86,7 @@ import Testing
     #expect(phone.asked.count == 5)
   }
 
-  @Test("An app that stayed open polls again when it becomes active")
-  func asksAgainWithoutRelaunch() async throws {
+  @Test func `An app that stayed open polls again when it becomes active`() async throws {
     let phone = try Phone([Self.posted, Self.status("failed", paid: true)])
     await phone.buy()
     await phone.activate()
@@ -114,8 +113,7 @@ import Testing
     #expect(phone.shop.checkout.state == .none)
   }
 
-  @Test("A paid checkout is still shown as processed while the network is dead")
-  func staysProcessingOffline() async throws {
+  @Test func `A paid checkout is still shown as processed while the network is dead`() async throws {
     let phone = try Phone([Self.posted, Self.status("failed", paid: true), ScriptedTransport.offline])
     await phone.buy()
     await phone.activate()
@@ -129,8 +127,7 @@ import Testing
     #expect(phone.shop.checkout.state.message?.contains("do not pay again") == true)
   }
 
-  @Test("A second checkout does not discard the id of a first one that was paid")
-  func keepsAnEarlierCheckout() async throws {
+  @Test func `A second checkout does not discard the id of a first one that was paid`() async throws {
     let both = try Phone(
       [Self.status("failed", paid: true), Self.status("expired", paid: false)],
       kept: [Self.other, Example.id])
@@ -186,8 +183,7 @@ import Testing
     }
   }
 
-  @Test("No message to the customer has a text from a server")
-  func showsNoServersWords() async throws {
+  @Test func `No message to the customer has a text from a server`() async throws {
     let words = "relation purchases does not exist"
     let problem = #"{"type":"t","title":"\#(words)","detail":"\#(words)","request_id":"r"}"#
     let headers = ["Content-Type": "application/problem+json"]

@@ -85,8 +85,7 @@ import Testing
     await scene.isBought()
   }
 
-  @Test("A network failure that outlasts the polling does not end the checkout")
-  func outlivesTheNetwork() async throws {
+  @Test func `A network failure that outlasts the polling does not end the checkout`() async throws {
     let scene = try Scene([Self.posted])
     await scene.buy()
     scene.shop.setActive(true)
@@ -131,8 +130,7 @@ import Testing
     await scene.isBought()
   }
 
-  @Test("The next launch does not poll a checkout that ended or is unknown")
-  func forgets() async throws {
+  @Test func `The next launch does not poll a checkout that ended or is unknown`() async throws {
     for (step, end) in [
       (.answer(200, Example.status("cancelled", paid: false)), .notPaid),
       (OutboxBed.problem(404, "unknown-context"), .unknown),

@@ -24,10 +24,8 @@ import Testing
     try #require(run.code == 0, "\(run.output)")
   }
 
-  @Test(
-    "The kit's views and the sample apps are type-checked",
-    .enabled(if: GuideTests.compiler != nil, "swiftc is not in the path"))
-  func typeCheck() throws {
+  @Test(.enabled(if: GuideTests.compiler != nil, "swiftc is not in the path"))
+  func `The kit's views and the sample apps are type-checked`() throws {
     let modules = FileManager.default.temporaryDirectory.appendingPathComponent("stubs-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: modules, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(at: modules) }  // A leftover folder must not fail the test.
@@ -153,8 +151,7 @@ import Testing
     #expect(types.first?["CFBundleURLSchemes"] as? [String] == [ShopModel.scheme])
   }
 
-  @Test("The privacy manifest names data and purposes that Apple knows, and no tracking")
-  func privacy() throws {
+  @Test func `The privacy manifest names data and purposes that Apple knows, and no tracking`() throws {
     let manifest = try Self.plist("Sources/CheckoutKit/PrivacyInfo.xcprivacy")
     #expect(manifest["NSPrivacyTracking"] as? Bool == false)
     #expect((manifest["NSPrivacyTrackingDomains"] as? [String])?.isEmpty == true)
@@ -174,8 +171,7 @@ import Testing
 
   /// APIs for which Apple requires a reason in the manifest, which lists none
   /// (https://developer.apple.com/documentation/bundleresources/describing-use-of-required-reason-api).
-  @Test("The kit uses no API that needs a reason in the privacy manifest")
-  func requiredReasons() throws {
+  @Test func `The kit uses no API that needs a reason in the privacy manifest`() throws {
     let names = [
       "UserDefaults", "systemUptime", "mach_absolute_time", "creationDate", "modificationDate",
       "contentModificationDateKey", "fileModificationDate", "volumeAvailableCapacity", "systemFreeSize",

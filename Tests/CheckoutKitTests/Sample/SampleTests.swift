@@ -66,8 +66,7 @@ import Testing
     #expect(shop.checkout.state == .confirmed)
   }
 
-  @Test("The state is also shown to a customer who comes back without a link")
-  func comesBackByHand() async throws {
+  @Test func `The state is also shown to a customer who comes back without a link`() async throws {
     let (shop, _) = try Self.shop(
       .answer(201, Example.posted(checkout: Self.page)), .answer(200, Example.status("delivered")))
     shop.setActive(true)
@@ -79,8 +78,7 @@ import Testing
     #expect(shop.checkout.state == .confirmed)
   }
 
-  @Test("Failures are shown, and other links open their places")
-  func leadsElsewhere() async throws {
+  @Test func `Failures are shown, and other links open their places`() async throws {
     let (shop, _) = try Self.shop(.answer(422, "no page"))
     shop.checkout.buy("price_unknown")
     await shop.checkout.work?.value
@@ -96,8 +94,7 @@ import Testing
     #expect(shop.place == .order("a/b"))
   }
 
-  @Test("A link that arrives in both ways is opened once, and again when it is tapped again")
-  func opensPagesOnce() throws {
+  @Test func `A link that arrives in both ways is opened once, and again when it is tapped again`() throws {
     let clock = InstantClock()
     let (shop, opened) = try Self.shop(clock: clock)
     shop.setActive(true)
@@ -116,8 +113,7 @@ import Testing
     #expect(opened.withLock(\.count) == 3)
   }
 
-  @Test("Cash App's redirect reaches the waiting task")
-  func takesCashApp() async throws {
+  @Test func `Cash App's redirect reaches the waiting task`() async throws {
     let (shop, _) = try Self.shop()
     let opened = AsyncStream.makeStream(of: URL.self)
     shop.checkout.openInBrowser = { opened.continuation.yield($0) }

@@ -65,8 +65,7 @@ import Testing
     #expect(paid.transport.sent.count == 2)
   }
 
-  @Test("A payment that comes after the app was restarted is found")
-  func findsLatePayments() async throws {
+  @Test func `A payment that comes after the app was restarted is found`() async throws {
     let scene = try Scene([Self.posted, Self.status("open")], end: .cancelled)
     await scene.model.buy(planID: Example.price)
     #expect(scene.model.state == .notPaid)
@@ -84,8 +83,7 @@ import Testing
     #expect(forgotten.kept == [[]])
   }
 
-  @Test("A payment of the user before is neither asked about nor shown")
-  func isOfAnotherUser() async throws {
+  @Test func `A payment of the user before is neither asked about nor shown`() async throws {
     let scene = try Scene([Self.status("delivered", paid: true)], contextIDs: [Example.id], of: "anna")
     await scene.model.resume()
     #expect(scene.model.state == .none)
@@ -105,8 +103,7 @@ import Testing
     #expect(scene.model.state == .notPaid)
   }
 
-  @Test("One unpaid payment says nothing about another that could not be checked")
-  func oneIsUnchecked() async throws {
+  @Test func `One unpaid payment says nothing about another that could not be checked`() async throws {
     let scene = try Scene([Self.posted], contextIDs: ["ctx_older"])
     await scene.model.buy(planID: Example.price)
     #expect(scene.model.state == .unchecked)
@@ -115,8 +112,7 @@ import Testing
     #expect(scene.model.state == .unchecked)
   }
 
-  @Test("A payment that cannot be prepared is not shown")
-  func isNotOpened() async throws {
+  @Test func `A payment that cannot be prepared is not shown`() async throws {
     let scene = try Scene([.answer(403, "no")])
     await scene.model.buy(planID: Example.price)
     #expect(scene.model.state == .notOpened(.contactSupport))
@@ -124,8 +120,7 @@ import Testing
     #expect(scene.kept == [])
   }
 
-  @Test("Without the SDK the order's page is opened")
-  func opensThePage() async throws {
+  @Test func `Without the SDK the order's page is opened`() async throws {
     let transport = ScriptedTransport(.answer(201, PaymentExample.order()))
     let payment = SwedbankPayment(
       relay: try Example.client(transport), userID: "jdo-1", contextID: Example.id)

@@ -42,8 +42,7 @@ import Testing
     #expect(session.contextIDs == [])
   }
 
-  @Test("An entitlement that takes longer is asked for again after the next launch")
-  func asksAgain() async throws {
+  @Test func `An entitlement that takes longer is asked for again after the next launch`() async throws {
     let transport = ScriptedTransport()
     let clock = InstantClock()
     let id = CheckoutID.make(at: clock.date)
@@ -72,8 +71,7 @@ import Testing
     #expect(try session(transport, clock: clock) { true }.contextIDs == [])
   }
 
-  @Test("A background push posts and asks, and leads nowhere")
-  func refreshes() async throws {
+  @Test func `A background push posts and asks, and leads nowhere`() async throws {
     let transport = ScriptedTransport(.answer(201, Example.posted(checkout: Self.page)), Self.delivered)
     let opened = Guarded<[URL]>([])
     let session = try session(transport) { true }

@@ -40,8 +40,7 @@ import Testing
     #expect(set.flaws.map(\.index) == [0, 2])
   }
 
-  @Test("A set that is invalid, has a duplicate name, or is too large is refused as a whole")
-  func faults() throws {
+  @Test func `A set that is invalid, has a duplicate name, or is too large is refused as a whole`() throws {
     let key = try Issuers.p256.get().jwk().text
     for text in [
       "", "{}", "[]", "[\(key)]", #"{"keys":{}}"#, #"{"keys":[1]}"#, #"{"keys":[],"keys":[]}"#,
@@ -63,8 +62,7 @@ import Testing
     #expect(broken.flaws.first?.flaw == .malformed)
   }
 
-  @Test("A fetched key set keeps no secret keys")
-  func secretsAreDropped() throws {
+  @Test func `A fetched key set keeps no secret keys`() throws {
     let set = try read(TokenIssuer.keySet(try Issuers.all()))
     #expect(set.withoutSecrets.keys.map(\.algorithm) == [.rs256, .es256])
   }

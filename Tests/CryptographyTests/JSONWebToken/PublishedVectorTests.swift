@@ -62,8 +62,8 @@ import Testing
     }
   }
 
-  @Test("Their signatures are valid with their own key, until they expire", arguments: vectors)
-  func holds(vector: Vector) throws {
+  @Test(arguments: vectors)
+  func `Their signatures are valid with their own key, until they expire`(vector: Vector) throws {
     let keys = try KeySet(reading: Array(vector.key.utf8))
     #expect(keys.keys.count == 1)
     #expect(keys.flaws.isEmpty)
@@ -72,8 +72,8 @@ import Testing
     #expect(refusal(vector.token, keys, now: 1_300_819_440) == .expired)
   }
 
-  @Test("With any other key or a changed bit they are invalid", arguments: vectors)
-  func holdsNot(vector: Vector) throws {
+  @Test(arguments: vectors)
+  func `With any other key or a changed bit they are invalid`(vector: Vector) throws {
     for other in Self.vectors where other.name != vector.name {
       let keys = try KeySet(reading: Array(other.key.utf8))
       #expect(refusal(vector.token, keys) == .unknownKey)

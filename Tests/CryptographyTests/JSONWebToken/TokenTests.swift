@@ -86,8 +86,7 @@ enum Issuers {
     #expect(outcome(try Issuers.p256.get().token(claims), try KeySet(reading: Array(both.utf8))) == "u-1")
   }
 
-  @Test("Each invalid claim has its own reason, and a clock may be a minute off")
-  func claimsAreChecked() throws {
+  @Test func `Each invalid claim has its own reason, and a clock may be a minute off`() throws {
     let (now, keys, issuer) = (Self.now, try allKeys(), try Issuers.secret.get())
     let cases: [(String, JSONValue?, String)] = [
       ("iss", nil, "issuer"), ("iss", "https://id.example.com", "issuer"), ("iss", 7, "issuer"),
@@ -115,8 +114,7 @@ enum Issuers {
     }
   }
 
-  @Test("Another claim may name the user, by any claim name")
-  func userClaim() throws {
+  @Test func `Another claim may name the user, by any claim name`() throws {
     var rules = rules
     rules.userClaim = "https://example.com/claims.uid"
     let token = try Issuers.p256.get().token(with(rules.userClaim, "u-2"))
@@ -137,8 +135,7 @@ enum Issuers {
     }
   }
 
-  @Test("A public key is never the secret of an HMAC: the key's type decides (RFC 8725 §2.1)")
-  func confusion() throws {
+  @Test func `A public key is never the secret of an HMAC: the key's type decides (RFC 8725 §2.1)`() throws {
     for issuer in [try Issuers.rsa.get(), try Issuers.p256.get()] {
       let pem = try issuer.pem()
       let keys = [
@@ -170,8 +167,7 @@ enum Issuers {
     #expect(outcome(swapped, try allKeys()) == "algorithm")
   }
 
-  @Test("Only algorithms that are configured count")
-  func allowedAlgorithms() throws {
+  @Test func `Only algorithms that are configured count`() throws {
     for issuer in try Issuers.all() {
       for algorithm in TokenAlgorithm.allCases {
         var rules = rules
@@ -182,8 +178,7 @@ enum Issuers {
     }
   }
 
-  @Test("A key is found by its kid; without one a few keys of the type are tried")
-  func keyChoice() throws {
+  @Test func `A key is found by its kid; without one a few keys of the type are tried`() throws {
     let (keys, issuer) = (try allKeys(), try Issuers.p256.get())
     #expect(outcome(try issuer.token(claims, header: #"{"alg":"ES256"}"#), keys) == "u-1")
     #expect(outcome(try issuer.token(claims, header: #"{"alg":"ES256","kid":"new"}"#), keys) == "unknown_key")
@@ -199,8 +194,7 @@ enum Issuers {
     #expect(crowd.candidates(token, .es256).count == KeySet.candidatesMax)
   }
 
-  @Test("Text that is not exactly a token in compact form is refused")
-  func form() throws {
+  @Test func `Text that is not exactly a token in compact form is refused`() throws {
     let keys = try allKeys()
     let token = try Issuers.secret.get().token(claims)
     let parts = token.split(separator: ".").map(String.init)
@@ -228,8 +222,7 @@ enum Issuers {
     }
   }
 
-  @Test("A refusal fits into a header, and reflects nothing of the token")
-  func words() {
+  @Test func `A refusal fits into a header, and reflects nothing of the token`() {
     for refusal in TokenRefusal.allCases {
       #expect(refusal.words.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C })
       #expect(refusal.rawValue.utf8.allSatisfy { $0 == UInt8(ascii: "_") || ($0 > 0x60 && $0 < 0x7B) })

@@ -7,8 +7,7 @@ import Testing
 
 @Suite("A merchant backend and tokens")
 struct BackendTokenTests {
-  @Test("A token is for its own user, whom the request need not name")
-  func token() throws {
+  @Test func `A token is for its own user, whom the request need not name`() throws {
     let folder = try TestFolder()
     let file = try folder.write(try TokenAccessTests.issuer.get().jwk().text, to: "keys.json")
     let bed = try ToyBed(

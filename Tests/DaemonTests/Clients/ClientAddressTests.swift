@@ -15,8 +15,7 @@ import Testing
     return proxies.client(RequestSamples.head("POST", "/", fields, from: peer)).text
   }
 
-  @Test("Only trusted proxies count; the client is the last address that is not a proxy")
-  func chains() {
+  @Test func `Only trusted proxies count; the client is the last address that is not a proxy`() {
     #expect(client("203.0.113.9", []) == "203.0.113.9")
     #expect(client("203.0.113.9", ["198.51.100.1"]) == "203.0.113.9")
     #expect(client("127.0.0.1", ["198.51.100.1"]) == "198.51.100.1")
@@ -31,8 +30,7 @@ import Testing
     #expect(client("127.0.0.1", ["::ffff:198.51.100.1"]) == "::ffff:198.51.100.1")
   }
 
-  @Test("A value that is not an address is ignored, and so are all values to its left")
-  func garbage() {
+  @Test func `A value that is not an address is ignored, and so are all values to its left`() {
     for text in [
       "", " ", ",", "unknown", "_hidden", "198.51.100.1,", "198.51.100.1,x", "[::2", "1.2.3.4.5", "a:1",
     ] {
@@ -47,8 +45,7 @@ import Testing
     #expect(client("127.0.0.1", [endless]) == "10.0.0.1")
   }
 
-  @Test("An IPv6 client is its /64, and local requests have no client unless a proxy names one")
-  func groups() {
+  @Test func `An IPv6 client is its /64, and local requests have no client unless a proxy names one`() {
     func group(_ text: String, isForwarded: Bool = true) -> AddressGroup? {
       ClientAddress(text: text, isForwarded: isForwarded).group
     }
@@ -61,8 +58,7 @@ import Testing
     #expect(group("192.0.2.1", isForwarded: false) != nil)
   }
 
-  @Test("A network is an address and the bits that count")
-  func prefixes() throws {
+  @Test func `A network is an address and the bits that count`() throws {
     let network = try #require(AddressPrefix("10.32.0.0/11"))
     let address = { IPAddress($0) }
     for (text, isInside) in [

@@ -96,16 +96,14 @@ import Testing
     #expect(bed.bench.metricsText.contains(#"receiptd_http_requests_total{route="preflight",code="204"} 2"#))
   }
 
-  @Test(
-    "An origin that is not listed exactly gets 403 and no permission",
-    arguments: [
-      "null", "http://shop.example.com", "https://shop.example.com:8443", "https://shop.example.com/",
-      "https://SHOP.example.com", "https://shop.example.com.evil.test", "https://xshop.example.com",
-      "https://example.com", "https://other.example.com", "http://localhost", "*",
-      "https://shop.example.com\r\nOrigin: https://evil.test",
-      "https://evil.test\r\nOrigin: https://shop.example.com",
-    ])
-  func unlisted(origin: String) throws {
+  @Test(arguments: [
+    "null", "http://shop.example.com", "https://shop.example.com:8443", "https://shop.example.com/",
+    "https://SHOP.example.com", "https://shop.example.com.evil.test", "https://xshop.example.com",
+    "https://example.com", "https://other.example.com", "http://localhost", "*",
+    "https://shop.example.com\r\nOrigin: https://evil.test",
+    "https://evil.test\r\nOrigin: https://shop.example.com",
+  ])
+  func `An origin that is not listed exactly gets 403 and no permission`(origin: String) throws {
     let bed = try Bed()
     let reply = try bed.preflight("/v1/shop/contexts", origin: origin)
     #expect(reply.status == 403)
@@ -120,8 +118,7 @@ import Testing
     #expect(post.header("Vary") == "Origin")
   }
 
-  @Test("Every answer of a client's route can be read by a listed page, also a problem")
-  func answers() throws {
+  @Test func `Every answer of a client's route can be read by a listed page, also a problem`() throws {
     let bed = try Bed(limits: .init(contextBodyBytes: 1024, contextsPerUser: RateLimit(2, per: .hour)))
     let path = "/v1/shop/contexts"
     let long = #"{"ply_context":"\#(String(repeating: "a", count: 2000))"}"#
@@ -149,8 +146,7 @@ import Testing
     }
   }
 
-  @Test("Webhooks, pages for people, and apps without origins answer as before")
-  func elsewhere() throws {
+  @Test func `Webhooks, pages for people, and apps without origins answer as before`() throws {
     let bed = try Bed()
     for (target, allowed) in [
       ("/v1/shop/webhooks/stripe", "POST"), ("/v1/shop/return", "GET, HEAD"),
@@ -183,8 +179,7 @@ import Testing
     #expect(app.header("Access-Control-Allow-Origin") == nil)
   }
 
-  @Test("Preflights use up no limit of contexts")
-  func limits() throws {
+  @Test func `Preflights use up no limit of contexts`() throws {
     let bed = try Bed(
       limits: .init(contextsPerUser: RateLimit(2, per: .hour), contextsPerAddress: RateLimit(2, per: .hour)))
     for _ in 1...20 { #expect(try bed.preflight("/v1/shop/contexts", origin: Self.shop).status == 204) }
@@ -197,8 +192,7 @@ import Testing
     #expect(text.contains(#"receiptd_http_requests_total{route="contexts",code="201"} 1"#))
   }
 
-  @Test("A reload adds and removes origins")
-  func reload() throws {
+  @Test func `A reload adds and removes origins`() throws {
     let bed = try Bed()
     let new = try Self.app(origins: ["https://new.example.com"])
     let path = "/v1/shop/contexts"
@@ -226,8 +220,7 @@ import Testing
       "\(faults)")
   }
 
-  @Test("Origins are kept as browsers write them")
-  func kept() throws {
+  @Test func `Origins are kept as browsers write them`() throws {
     let text = Samples.text(
       app: "client_origins: ['https://Shop.example.com:443/', 'http://localhost:3000', 'http://[::1]:80'],")
     let app = try Samples.app(text)
@@ -235,13 +228,11 @@ import Testing
     #expect(try Samples.app(Samples.text()).clientOrigins.isEmpty)
   }
 
-  @Test(
-    "The page of an app in a WebView may post: its framework has its own scheme",
-    arguments: [
-      "capacitor://localhost", "ionic://localhost", "tauri://localhost", "http://tauri.localhost",
-      "myapp://localhost",
-    ])
-  func webView(origin: String) throws {
+  @Test(arguments: [
+    "capacitor://localhost", "ionic://localhost", "tauri://localhost", "http://tauri.localhost",
+    "myapp://localhost",
+  ])
+  func `The page of an app in a WebView may post: its framework has its own scheme`(origin: String) throws {
     let app = try Samples.app(Samples.text(app: "client_origins: ['\(origin)'],"))
     #expect(app.clientOriginTexts == [origin])
     let bed = try Bed(origins: [origin])

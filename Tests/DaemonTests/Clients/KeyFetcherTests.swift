@@ -126,8 +126,7 @@ import Testing
     #expect(bed.bench.metricsText.contains(#"receiptd_key_set_fetches_total{app="shop",result="fetched"} 2"#))
   }
 
-  @Test("A token that names no key is checked again with fetched keys: it may be of a new one")
-  func unnamedKey() throws {
+  @Test func `A token that names no key is checked again with fetched keys: it may be of a new one`() throws {
     let (old, new) = (try Self.first.get(), try TokenIssuer(.p256, keyID: "next"))
     let bed = try Bed(keys: try TokenIssuer.keySet([old]))
     let claims = TokenAccessTests.claims("u-1")
@@ -137,8 +136,7 @@ import Testing
     #expect(bed.fetches == 2)
   }
 
-  @Test("Many unknown keys cause one fetch, for which all requests wait without a thread")
-  func flood() throws {
+  @Test func `Many unknown keys cause one fetch, for which all requests wait without a thread`() throws {
     let first = try Self.first.get()
     let bed = try Bed(keys: try TokenIssuer.keySet([first]))
     let claims = TokenAccessTests.claims("u-1")
@@ -166,8 +164,7 @@ import Testing
     #expect(bed.fetches == 2)
   }
 
-  @Test("Without keys the answer is 503 with Retry-After, never 401, until keys are fetched")
-  func unavailable() throws {
+  @Test func `Without keys the answer is 503 with Retry-After, never 401, until keys are fetched`() throws {
     let first = try Self.first.get()
     let bed = try Bed(keys: "no keys", status: "500 Internal Server Error", clock: SystemClock())
     try bed.bench.waitForLog("could not fetch an app's key set")
@@ -206,8 +203,7 @@ import Testing
     #expect(!bed.bench.logText.contains("html"))
   }
 
-  @Test("A secret in a fetched set is not a key, because anyone could have fetched it")
-  func noSecrets() throws {
+  @Test func `A secret in a fetched set is not a key, because anyone could have fetched it`() throws {
     let (first, secret) = (try Self.first.get(), try TokenIssuer(.secret, keyID: "s"))
     let bed = try Bed(keys: try TokenIssuer.keySet([first, secret]))
     #expect(try bed.post(try first.token(TokenAccessTests.claims("u-1"))).status == 201)
@@ -218,8 +214,7 @@ import Testing
     #expect(bed.fetches == 1)
   }
 
-  @Test("A reload that changes the key set answers waiting requests with Retry-After")
-  func reload() throws {
+  @Test func `A reload that changes the key set answers waiting requests with Retry-After`() throws {
     let first = try Self.first.get()
     let bed = try Bed(keys: try TokenIssuer.keySet([first]))
     let client = try bed.sendWaiting(first)
@@ -233,8 +228,7 @@ import Testing
     #expect(try JSONValue(parsing: reply.body)["type"] == "urn:receiptd:problem:keys-unavailable")
   }
 
-  @Test("A token is checked by the configuration after its fetch: without its app it is 404")
-  func appGone() throws {
+  @Test func `A token is checked by the configuration after its fetch: without its app it is 404`() throws {
     let first = try Self.first.get()
     let bed = try Bed(keys: try TokenIssuer.keySet([first]))
     let client = try bed.sendWaiting(first)
@@ -266,8 +260,7 @@ import Testing
     var firstSleep: Duration? { state.wait(until: soon()) { $0.sleeps.first } }
   }
 
-  @Test("A fetch that could not start is retried like one that failed")
-  func cannotBegin() throws {
+  @Test func `A fetch that could not start is retried like one that failed`() throws {
     let app = Bench.app(client: TokenAccessTests.client(.fetched(url: "http://127.0.0.1/")))
     let bench = try Bench([app], isStarted: false)
     let transport = DeadTransport()
@@ -277,8 +270,7 @@ import Testing
     #expect(bench.logText.contains("could not fetch an app's key set"))
   }
 
-  @Test("A stop answers requests that wait for a provider with Retry-After")
-  func stop() throws {
+  @Test func `A stop answers requests that wait for a provider with Retry-After`() throws {
     let first = try Self.first.get()
     let bed = try Bed(keys: try TokenIssuer.keySet([first]))
     let claims = TokenAccessTests.claims("u-1")

@@ -39,8 +39,7 @@ import Testing
     }
   }
 
-  @Test("An unknown key causes one fetch a minute, all unknown keys one in ten seconds")
-  func unknownKeys() throws {
+  @Test func `An unknown key causes one fetch a minute, all unknown keys one in ten seconds`() throws {
     var cache = try cache()
     #expect(cache.prospect("new", now: at(1)) == .fetch)
     cache.wait(for: "new", now: at(1)) { _ in }
@@ -70,8 +69,7 @@ import Testing
     #expect(fetches == 6)
   }
 
-  @Test("A fetch that is due anyway does not count as one that a token caused")
-  func dueAnyway() throws {
+  @Test func `A fetch that is due anyway does not count as one that a token caused`() throws {
     var cache = try cache()
     cache.wait(for: "new", now: at(900)) { _ in }
     let begins = cache.begin(now: at(900))
@@ -80,8 +78,7 @@ import Testing
     #expect(cache.prospect("other", now: at(901)) == .fetch)
   }
 
-  @Test("Not more unknown keys are remembered than fit, and each only for its minute")
-  func manyUnknownKeys() throws {
+  @Test func `Not more unknown keys are remembered than fit, and each only for its minute`() throws {
     var cache = try cache()
     func fetch(for names: [String], _ second: Int64) throws {
       for name in names { cache.wait(for: name, now: at(second)) { _ in } }
@@ -96,8 +93,7 @@ import Testing
     #expect(cache.prospect("new", now: at(62)) == .none)
   }
 
-  @Test("A fetch that began earlier does not prove that a key is unknown")
-  func joining() throws {
+  @Test func `A fetch that began earlier does not prove that a key is unknown`() throws {
     var cache = try cache()
     cache.wait(for: "new", now: at(1)) { _ in }
     let begins = cache.begin(now: at(1))
@@ -116,8 +112,7 @@ import Testing
     #expect(cache.prospect("late", now: at(71)) == .fetch)
   }
 
-  @Test("Keys that could not be fetched again for a week expire, and tokens then get 503")
-  func ageing() throws {
+  @Test func `Keys that could not be fetched again for a week expire, and tokens then get 503`() throws {
     var cache = try cache()
     let week: Int64 = 7 * 24 * 3600
     #expect(cache.keys(now: at(week - 1)) != nil)
@@ -131,8 +126,7 @@ import Testing
     #expect(cache.keys(now: at(week + 1)) != nil)
   }
 
-  @Test("While fetches fail, the log warns at once, and then once an hour")
-  func warnings() throws {
+  @Test func `While fetches fail, the log warns at once, and then once an hour`() throws {
     var cache = try cache()
     var warned: [Int64] = []
     for second in [100, 101, 3699, 3700, 3701, 7299, 7300] as [Int64] {
@@ -195,8 +189,7 @@ import Testing
     #expect(cache.prospect("one more", now: at(60)) == .later(.seconds(1)))
   }
 
-  @Test("Cache-Control's max-age is read, and invalid values are ignored")
-  func ages() {
+  @Test func `Cache-Control's max-age is read, and invalid values are ignored`() {
     #expect(CacheAge.duration("public, max-age=600, must-revalidate") == .minutes(10))
     #expect(CacheAge.duration("MAX-AGE=\"7\"") == .seconds(7))
     #expect(CacheAge.duration("no-store, max-age=600") == .zero)

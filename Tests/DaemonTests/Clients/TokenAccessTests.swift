@@ -64,8 +64,7 @@ import Testing
 
   private func problem(_ reply: RawClient.Reply) throws -> JSONValue { try JSONValue(parsing: reply.body) }
 
-  @Test("The token's user is used, and the request may name the same user")
-  func user() throws {
+  @Test func `The token's user is used, and the request may name the same user`() throws {
     let bed = try Bed()
     let token = try Self.token("u-1")
     for reply in [
@@ -79,8 +78,7 @@ import Testing
     #expect(all.map(\.userID) == ["u-1", "u-1"])
   }
 
-  @Test("A request that names another user in any place is 403, and nothing is stored")
-  func otherUser() throws {
+  @Test func `A request that names another user in any place is 403, and nothing is stored`() throws {
     let bed = try Bed()
     let token = try Self.token("u-1")
     for reply in [

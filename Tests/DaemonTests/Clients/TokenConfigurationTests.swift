@@ -25,8 +25,7 @@ import Testing
     ])
   }
 
-  @Test("Keys and tokens may be combined, and missing values have their defaults")
-  func read() throws {
+  @Test func `Keys and tokens may be combined, and missing values have their defaults`() throws {
     let folder = try TestFolder()
     let file = try folder.write("{\"keys\":[\n\(Self.secretKey)\n]}\n", to: "keys.json")
     let alone = try Samples.app(Self.text("keys: 'file:\(file)'"))
@@ -56,8 +55,7 @@ import Testing
     #expect(redacted?["keys"] == ["env:CLIENT_KEY"])
   }
 
-  @Test("Keys are shown by their source, never by their value, also in faults (R7)")
-  func secrecy() throws {
+  @Test func `Keys are shown by their source, never by their value, also in faults (R7)`() throws {
     let environment = Self.environment(Self.secretKey)
     let loaded = try Samples.read(Self.text("keys: 'env:KEYS'"), environment: environment)
     #expect(loaded.configuration.redacted.text.contains(#""keys":"env:KEYS""#))
@@ -92,8 +90,8 @@ import Testing
     ("keys: 'env:CLIENT_KEY'", "apps.shop.client.jwt.keys", "is neither a JWK Set"),
   ]
 
-  @Test("Every fault names its key", arguments: faultCases)
-  func faults(text: String, path: String, message: String) {
+  @Test(arguments: faultCases)
+  func `Every fault names its key`(text: String, path: String, message: String) {
     let faults = Samples.faults(Self.text(text))
     #expect(faults.contains { $0.path == path && $0.message.contains(message) }, "\(faults)")
   }
@@ -120,15 +118,13 @@ import Testing
     #expect(keyless.map(\.path) == ["apps.shop.client.header"])
   }
 
-  @Test("An issuer and an audience are required, and at least one kind of access")
-  func required() {
+  @Test func `An issuer and an audience are required, and at least one kind of access`() {
     let bare = Samples.faults(Samples.text(client: "client: { jwt: { jwks: 'https://id/' } },"))
     #expect(Set(bare.map(\.path)) == ["apps.shop.client.jwt.issuer", "apps.shop.client.jwt.audience"])
     #expect(Samples.faults(Samples.text(client: "client: {},")).map(\.path) == ["apps.shop.client.keys"])
   }
 
-  @Test("Limits and proxies are read, and invalid values are refused")
-  func limits() throws {
+  @Test func `Limits and proxies are read, and invalid values are refused`() throws {
     let text = Samples.text(
       root: "listen: { proxies: ['10.0.0.0/8'] }, "
         + "limits: { contexts_per_user: '5/s', contexts_per_address: 'off' },")

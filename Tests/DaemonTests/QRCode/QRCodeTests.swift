@@ -11,8 +11,7 @@ import Web
     return rows.map { String($0) }
   }
 
-  @Test("A code has its finder and timing patterns, and no module outside")
-  func patterns() throws {
+  @Test func `A code has its finder and timing patterns, and no module outside`() throws {
     let code = try #require(QRCode("https://pay.example.com/v1/ios/return"))
     let rows = Self.rows(code)
     let finder = ["#######", "#.....#", "#.###.#", "#.###.#", "#.###.#", "#.....#", "#######"]
@@ -36,16 +35,14 @@ import Web
     #expect(QRCode(String(repeating: "a", count: bytes))?.width == width)
   }
 
-  @Test("A text that fits no code has none")
-  func limits() {
+  @Test func `A text that fits no code has none`() {
     #expect(QRCode("") == nil)
     #expect(QRCode(String(repeating: "a", count: QRCode.byteCountMax)) != nil)
     #expect(QRCode(String(repeating: "a", count: QRCode.byteCountMax + 1)) == nil)
     #expect(QRCode(String(repeating: "é", count: QRCode.byteCountMax / 2 + 1)) == nil, "bytes count")
   }
 
-  @Test("The same text gives the same code, and another text another")
-  func stable() throws {
+  @Test func `The same text gives the same code, and another text another`() throws {
     let text = "https://pay.example.com/v1/ios/return?context_id=ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD"
     let code = try #require(QRCode(text))
     #expect(QRCode(text) == code)

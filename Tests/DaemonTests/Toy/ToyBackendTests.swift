@@ -12,8 +12,7 @@ import Testing
 struct ToyBackendTests {
   private static let key = "X-API-KEY: \(ToyBed.key)\r\n"
 
-  @Test("Its root ends in a slash; links in answers begin with it as the client wrote it")
-  func root() throws {
+  @Test func `Its root ends in a slash; links in answers begin with it as the client wrote it`() throws {
     let bed = try ToyBed()
     for path in ["/v1/shop/toy/", "/v1/shop/users/u%31/toy/", "/v1/sh%6Fp/toy/"] {
       let reply = try bed.send("GET", path).reply()
@@ -29,8 +28,7 @@ struct ToyBackendTests {
     #expect(bed.calls.isEmpty)
   }
 
-  @Test("SW02: Without the app's key nothing is served, nor sent to the processor")
-  func unauthorized() throws {
+  @Test func `SW02: Without the app's key nothing is served, nor sent to the processor`() throws {
     let bed = try ToyBed()
     for fields in ["", "X-API-KEY: other\r\n", "X-API-KEY: \r\n", "Authorization: Basic YTpi\r\n"] {
       for (method, path, body) in [
@@ -46,14 +44,12 @@ struct ToyBackendTests {
     #expect(bed.calls.isEmpty)
   }
 
-  @Test("SW03: An app that any client may use cannot have a backend")
-  func open() throws {
+  @Test func `SW03: An app that any client may use cannot have a backend`() throws {
     let refusal = #expect(throws: ConfigurationFaults.self) { _ = try ToyBed(client: "client: 'open'") }
     #expect(refusal?.faults.map(\.path) == ["apps.shop.toy"])
   }
 
-  @Test("Refusals of the relay have the form that the SDK parses")
-  func form() throws {
+  @Test func `Refusals of the relay have the form that the SDK parses`() throws {
     let bed = try ToyBed { _ in nil }
     let longest = String(repeating: "x", count: 256 << 10)
     let replies = [
@@ -73,8 +69,7 @@ struct ToyBackendTests {
     #expect(try bed.start(longest).reply().status == 502, "a body of this length is passed on")
   }
 
-  @Test("An app without the processor has no such path")
-  func notConfigured() throws {
+  @Test func `An app without the processor has no such path`() throws {
     let bed = try ToyBed()
     try bed.reload(["other"])
     #expect(try bed.send("GET", "/v1/shop/toy/").reply().text == "unknown-app 404")
@@ -82,8 +77,7 @@ struct ToyBackendTests {
     #expect(try withoutKey.send("GET", "/v1/shop/toy/").reply().text == "not-found 404")
   }
 
-  @Test("A backend that never comes to an end is stopped")
-  func circle() throws {
+  @Test func `A backend that never comes to an end is stopped`() throws {
     let bed = try ToyBed()
     let reply = try bed.send("GET", "/v1/shop/users/u1/toy/circle").reply()
     #expect(reply.status == 500)
@@ -93,8 +87,7 @@ struct ToyBackendTests {
 
   // MARK: Starting a payment
 
-  @Test("What is answered is stored, with its user and facts (R1)")
-  func started() throws {
+  @Test func `What is answered is stored, with its user and facts (R1)`() throws {
     let bed = try ToyBed()
     let reply = try bed.start("gold", "User-Agent: app/1\r\nX-Forwarded-For: 192.0.2.7\r\n").reply()
     #expect(reply.status == 201)
@@ -118,15 +111,13 @@ struct ToyBackendTests {
     #expect(bed.calls.count == 1)
   }
 
-  @Test("Each payment has its own reference")
-  func references() throws {
+  @Test func `Each payment has its own reference`() throws {
     let bed = try ToyBed { _ in ToyBed.answer("201 Created", "o1") }
     for _ in 0..<5 { #expect(try bed.start().reply().status == 201) }
     #expect(Set(bed.calls.map { $0.split(separator: "\r\n\r\n").last }).count == 5)
   }
 
-  @Test("The user is named by the path or the header; several places must agree")
-  func user() throws {
+  @Test func `The user is named by the path or the header; several places must agree`() throws {
     let bed = try ToyBed()
     func start(_ path: String, _ header: String) throws -> RawClient.Reply {
       try bed.send("POST", path, "gold", Self.key + header).reply()
@@ -142,8 +133,7 @@ struct ToyBackendTests {
     #expect(bed.calls.count == calls)
   }
 
-  @Test("A context must be one of the app and the user")
-  func context() throws {
+  @Test func `A context must be one of the app and the user`() throws {
     let bed = try ToyBed()
     let (own, foreign) = (try bed.postContext("u1"), try bed.postContext("u2"))
     for id in [foreign, "ctx_none", "no context"] {
@@ -156,8 +146,7 @@ struct ToyBackendTests {
     #expect(try bed.stored("o1")?.purchase.contextID?.text == own)
   }
 
-  @Test("Orders and customers of another user do not exist")
-  func foreign() throws {
+  @Test func `Orders and customers of another user do not exist`() throws {
     let bed = try ToyBed()
     #expect(try bed.start("gold payer-1").reply().status == 201)
     func get(_ path: String, by user: String) throws -> Int {
@@ -187,8 +176,7 @@ struct ToyBackendTests {
     }
   }
 
-  @Test("A change reads the order first, and its outcome is stored")
-  func change() throws {
+  @Test func `A change reads the order first, and its outcome is stored`() throws {
     let bed = try ToyBed()
     #expect(try bed.start().reply().status == 201)
     bed.use { request in
@@ -205,8 +193,7 @@ struct ToyBackendTests {
 
   // MARK: Cached values
 
-  @Test("A cached value is fetched once for an app, and again after a reload")
-  func cached() throws {
+  @Test func `A cached value is fetched once for an app, and again after a reload`() throws {
     let bed = try ToyBed(apps: ["shop", "other"]) { _ in ToyBed.answer("200 OK", "10-100") }
     func limits(_ app: String) throws -> String {
       try bed.send("GET", "/v1/\(app)/toy/limits").reply().text

@@ -32,8 +32,7 @@ struct ToyCaptureTests {
   private static let captured = ToyBed.answer("200 OK", "captured")
   private static let notFound = ToyBed.answer("404 Not Found", "none")
 
-  @Test("A capture is answered when its outcome is on disk, and the purchase is paid")
-  func captured() throws {
+  @Test func `A capture is answered when its outcome is on disk, and the purchase is paid`() throws {
     let bed = try started { _ in Self.captured }
     let reply = try capture(bed).reply()
     #expect(reply.status == 200)
@@ -47,8 +46,7 @@ struct ToyCaptureTests {
     #expect(bed.metrics.captures.snapshot().map(\.value) == [1])
   }
 
-  @Test("The same order twice, also at the same time, has one effect and one answer")
-  func repeated() throws {
+  @Test func `The same order twice, also at the same time, has one effect and one answer`() throws {
     let bed = try started { isLookup in isLookup ? Self.notFound : Self.captured }
     bed.hold { $0.hasPrefix("POST \(Self.target)") }
     let clients = try (0..<5).map { _ in try capture(bed) }
@@ -60,8 +58,7 @@ struct ToyCaptureTests {
     #expect(bed.called.filter { !$0.hasPrefix("GET") } == ["POST /orders", "POST \(Self.target)"])
   }
 
-  @Test("A declined payment is no purchase, and a repeat gets the same answer")
-  func declined() throws {
+  @Test func `A declined payment is no purchase, and a repeat gets the same answer`() throws {
     let bed = try started { _ in ToyBed.answer("200 OK", "declined") }
     for _ in 0..<2 {
       let reply = try capture(bed).reply()
@@ -74,8 +71,7 @@ struct ToyCaptureTests {
     #expect(try bed.stored("o1")?.receipt == nil)
   }
 
-  @Test("A payment that is not confirmed yet may be captured again")
-  func unconfirmed() throws {
+  @Test func `A payment that is not confirmed yet may be captured again`() throws {
     let bed = try started { _ in ToyBed.answer("200 OK", "unconfirmed") }
     #expect(try capture(bed).reply().status == 412)
     bed.use { _ in Self.captured }
@@ -83,8 +79,7 @@ struct ToyCaptureTests {
     #expect(bed.calls.count == 3)
   }
 
-  @Test("Another user's order and an unknown one are 404, and nothing is sent")
-  func foreign() throws {
+  @Test func `Another user's order and an unknown one are 404, and nothing is sent`() throws {
     let bed = try started { _ in Self.captured }
     #expect(try capture(bed, by: "u2").reply().text.contains("problem:unknown-payment"))
     #expect(try capture(bed, order: "o2").reply().status == 404)
@@ -162,8 +157,7 @@ struct ToyCaptureTests {
     #expect(bed.called.last == "GET \(Self.target)")
   }
 
-  @Test("A call under way when its section is removed ends, and its outcome is stored")
-  func sectionRemoved() throws {
+  @Test func `A call under way when its section is removed ends, and its outcome is stored`() throws {
     let bed = try started { _ in Self.captured }
     bed.hold { $0.hasPrefix("POST \(Self.target)") }
     let client = try capture(bed)

@@ -85,8 +85,7 @@ struct ToyDaemonTests {
     try JSONValue(parsing: try #require(try destination.waitForRequests(1).first).body)
   }
 
-  @Test("A genuine report becomes a receipt that is delivered")
-  func report() throws {
+  @Test func `A genuine report becomes a receipt that is delivered`() throws {
     try withDaemon { daemon throws in
       #expect(try post("e1 paid o1 u1 gold", key: "toy-key", to: daemon) == 200)
       let receipt = try receipt()
@@ -114,8 +113,7 @@ struct ToyDaemonTests {
     }
   }
 
-  @Test("A hint about a known purchase causes a fetch; its own claims do not count")
-  func hint() throws {
+  @Test func `A hint about a known purchase causes a fetch; its own claims do not count`() throws {
     api.use { number in
       ScriptedDestination.answer(200, body: number == 1 ? "open o1 u1 gold" : "paid o1 u1 gold")
     }
@@ -129,8 +127,7 @@ struct ToyDaemonTests {
     }
   }
 
-  @Test("A hint about an unknown purchase is answered, and causes no fetch")
-  func unknown() throws {
+  @Test func `A hint about an unknown purchase is answered, and causes no fetch`() throws {
     try withDaemon { daemon throws in
       #expect(try post("e1 paid o9 thief gold", to: daemon) == 200)
       let reader = try StoreReader(path: "\(folder.path)/relay.db")
@@ -141,8 +138,7 @@ struct ToyDaemonTests {
     }
   }
 
-  @Test("Without the path's token, or with another one, nothing is stored")
-  func token() throws {
+  @Test func `Without the path's token, or with another one, nothing is stored`() throws {
     try withDaemon { daemon throws in
       #expect(try post("e1 paid o1 u1 gold", token: "", key: "toy-key", to: daemon) == 404)
       #expect(try post("e1 paid o1 u1 gold", token: "other", key: "toy-key", to: daemon) == 404)
@@ -150,8 +146,7 @@ struct ToyDaemonTests {
     }
   }
 
-  @Test("Its section is read, redacted and documented like every other")
-  func section() throws {
+  @Test func `Its section is read, redacted and documented like every other`() throws {
     let configuration = try read(text())
     let app = try #require(configuration.apps.first)
     #expect(app.stripe == nil)
@@ -217,8 +212,7 @@ struct ToyDaemonTests {
     #expect(stripe?.faults.map(\.path) == ["apps.shop.stripe.deliver_to"])
   }
 
-  @Test("Purchases of a removed processor go to the first destination that can express them")
-  func removedProcessor() throws {
+  @Test func `Purchases of a removed processor go to the first destination that can express them`() throws {
     let both = try #require(try read(text(stripe: Self.stripe)).apps.first)
     #expect(both.destination(of: "stripe") == "purchasely")
     #expect(both.destination(of: "toy") == ToyDestination.name)
@@ -254,8 +248,7 @@ struct ToyDaemonTests {
       to: daemon)
   }
 
-  @Test("A destination that does not exist is a fault, and so is an app without any processor")
-  func faults() throws {
+  @Test func `A destination that does not exist is a fault, and so is an app without any processor`() throws {
     let wrong = #expect(throws: ConfigurationFaults.self) {
       try read(text("token: 'secret-path', deliver_to: 'nowhere'"))
     }

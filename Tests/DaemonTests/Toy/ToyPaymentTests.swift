@@ -29,8 +29,7 @@ struct ToyPaymentTests {
     try JSONValue(parsing: try #require(try bed.destination.waitForRequests(1).first).body)
   }
 
-  @Test("A callback causes a fetch, and the receipt has the user and the context of the start")
-  func callback() throws {
+  @Test func `A callback causes a fetch, and the receipt has the user and the context of the start`() throws {
     let bed = try ToyBed(Self.processor("paid"))
     let context = try bed.postContext()
     #expect(try bed.start("gold", "X-Context-Id: \(context)\r\n").reply().status == 201)
@@ -42,8 +41,7 @@ struct ToyPaymentTests {
     #expect(bed.metrics.events.snapshot()[.init(first: "shop", second: "toy", third: "unmatched")] == 1)
   }
 
-  @Test("CB01: Callbacks are answered while the processor answers nothing")
-  func silentProcessor() throws {
+  @Test func `CB01: Callbacks are answered while the processor answers nothing`() throws {
     let bed = try ToyBed(Self.processor("paid"))
     #expect(try bed.start().reply().status == 201)
     bed.hold { $0.hasPrefix("GET") }
@@ -55,8 +53,7 @@ struct ToyPaymentTests {
     #expect(try receipt(bed)["order"]?.stringValue == "o1")
   }
 
-  @Test("A payment that is never reported is fetched until it is paid")
-  func followUp() throws {
+  @Test func `A payment that is never reported is fetched until it is paid`() throws {
     let bed = try ToyBed(toy: ", follow_after: '10ms'", Self.processor("open"))
     #expect(try bed.start().reply().status == 201)
     try bed.waitForCalls(2)
@@ -87,8 +84,7 @@ struct ToyPaymentTests {
     #expect(bed.calls.count == 1)
   }
 
-  @Test("CB12: A fetch that fails is retried with its own pauses, and stays planned")
-  func retried() throws {
+  @Test func `CB12: A fetch that fails is retried with its own pauses, and stays planned`() throws {
     let bed = try ToyBed { request in
       request.hasPrefix("POST")
         ? ToyBed.answer("201 Created", "o1") : ToyBed.answer("503 Service Unavailable")

@@ -22,8 +22,7 @@ struct ToyTroubleTests {
     }
   }
 
-  @Test("A redirect is not followed")
-  func redirect() throws {
+  @Test func `A redirect is not followed`() throws {
     let bed = try ToyBed { _ in ToyBed.answer("302 Found", "", "Location: /elsewhere\r\n") }
     let reply = try bed.start().reply()
     #expect(reply.text == "status 302")
@@ -32,8 +31,7 @@ struct ToyTroubleTests {
     #expect(try bed.waitForLog("was not understood").contains("app=shop processor=toy reason=unreadable"))
   }
 
-  @Test("No answer in time, a connection that ends early, and no connection are distinguished")
-  func noAnswer() throws {
+  @Test func `No answer in time, a connection that ends early, and no connection are distinguished`() throws {
     let bed = try ToyBed(toy: ", timeout: '400ms'") { _ in nil }
     #expect(try bed.start().reply().text == "no answer")
     bed.hold { _ in true }
@@ -52,8 +50,7 @@ struct ToyTroubleTests {
     #expect(try bed.reader().purchases(ofUser: "u1", limit: 10).isEmpty)
   }
 
-  @Test("Refused credentials are an error in the log; no secret is printed (R7)")
-  func credentials() throws {
+  @Test func `Refused credentials are an error in the log; no secret is printed (R7)`() throws {
     let bed = try ToyBed { _ in ToyBed.answer("401 Unauthorized", "no") }
     #expect(try bed.start().reply().text == "credentials")
     let line = try bed.waitForLog("refuses the app's credentials")
@@ -63,8 +60,8 @@ struct ToyTroubleTests {
     for secret in ["toy-key", ToyBed.key, "secret-path"] { #expect(!bed.log.contains(secret)) }
   }
 
-  @Test("An answer that is too long, or that is none, is not passed on", arguments: [false, true])
-  func garbage(isLong: Bool) throws {
+  @Test(arguments: [false, true])
+  func `An answer that is too long, or that is none, is not passed on`(isLong: Bool) throws {
     let bed = try ToyBed { _ in
       isLong ? ToyBed.answer("201 Created", String(repeating: "x", count: 1 << 20 + 1)) : "nonsense\r\n\r\n"
     }
@@ -89,8 +86,7 @@ struct ToyTroubleTests {
     _ = try bed.waitForLog("could not read what a request asks for")
   }
 
-  @Test("A client that hangs up stops no call: what was started is stored")
-  func hangUp() throws {
+  @Test func `A client that hangs up stops no call: what was started is stored`() throws {
     let bed = try ToyBed()
     bed.hold { _ in true }
     do {
@@ -107,8 +103,7 @@ struct ToyTroubleTests {
     #expect(try bed.waitForStored("o1").purchase.userID == "u1")
   }
 
-  @Test("One app's slow processor takes no place of another app (R11)")
-  func slow() throws {
+  @Test func `One app's slow processor takes no place of another app (R11)`() throws {
     let bed = try ToyBed(apps: ["slow", "quick"]) { _ in ToyBed.answer("201 Created", "o1") }
     bed.hold { $0.contains(" slow-") }
     let share = BackendPlaces.shareMax
@@ -124,8 +119,7 @@ struct ToyTroubleTests {
     #expect(try bed.start("slow-", app: "slow").reply().status == 201)
   }
 
-  @Test("A reload changes later calls; one that is under way ends as it began")
-  func reload() throws {
+  @Test func `A reload changes later calls; one that is under way ends as it began`() throws {
     let bed = try ToyBed()
     bed.hold { _ in true }
     let client = try bed.start()
@@ -139,8 +133,7 @@ struct ToyTroubleTests {
     #expect(try bed.stored("o1") != nil)
   }
 
-  @Test("After a reload that removes the app, nothing of a call under way is stored")
-  func removed() throws {
+  @Test func `After a reload that removes the app, nothing of a call under way is stored`() throws {
     let bed = try ToyBed(apps: ["shop", "other"])
     bed.hold { _ in true }
     let client = try bed.start()
@@ -168,8 +161,7 @@ struct ToyTroubleTests {
     #expect(try bed.stored("o1") != nil)
   }
 
-  @Test("A call that outlasts the grace of a stop is cancelled, and the stop ends")
-  func grace() throws {
+  @Test func `A call that outlasts the grace of a stop is cancelled, and the stop ends`() throws {
     let held = try ScriptedDestination { _ in nil }
     var app = Bench.app(client: .restricted(keys: [Secret(ToyBed.key)], tokens: nil))
     app.destinations = .withToy(held.url)

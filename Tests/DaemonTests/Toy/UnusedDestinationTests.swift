@@ -25,8 +25,7 @@ import Testing
     return app
   }
 
-  @Test("Its breaker is closed, and a probe that fails afterwards does not open it again")
-  func lateProbe() throws {
+  @Test func `Its breaker is closed, and a probe that fails afterwards does not open it again`() throws {
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(403) }
     let bench = try Bench([Self.app(destination.url, toy: true)])
     var report = PurchaseReport(

@@ -44,8 +44,7 @@ import Testing
     }
   }
 
-  @Test("A full refund is reported after payments fetch, because Afterpay reports none itself")
-  func refund() throws {
+  @Test func `A full refund is reported after payments fetch, because Afterpay reports none itself`() throws {
     try AfterpayRelay.run { shop in
       let token = try shop.startApproved()
       #expect(try shop.capture(token).status == 200)

@@ -63,8 +63,7 @@ import Testing
     }
   }
 
-  @Test("A payment's state outlasts a kill of the relay right after the answer")
-  func restart() throws {
+  @Test func `A payment's state outlasts a kill of the relay right after the answer`() throws {
     try AfterpayRelay.run { shop in
       let token = try shop.start()
       try shop.relay.stop(SIGKILL)

@@ -42,8 +42,7 @@ import Testing
     }
   }
 
-  @Test("A relay that is stopped during a capture charges once, and delivers after its start")
-  func stopped() throws {
+  @Test func `A relay that is stopped during a capture charges once, and delivers after its start`() throws {
     try AfterpayRelay.run { shop in
       let token = try shop.startApproved()
       shop.afterpay.faults = SandboxFaults(.silent, operations: ["capture"])

@@ -16,8 +16,7 @@ struct DiskFullClusterTorture {
   private static let contextsMax = 5_000
   private static let answerTimeMax: Duration = .seconds(12)
 
-  @Test("Requests get 503 until there is space again; nothing acknowledged is lost (R1, R8)")
-  func full() throws {
+  @Test func `Requests get 503 until there is space again; nothing acknowledged is lost (R1, R8)`() throws {
     let server = try PostgresServer(smallDisk: 64)
     let folder = "\(PostgresServer.smallDisk)/tables"
     try server.run("mkdir \(folder)")

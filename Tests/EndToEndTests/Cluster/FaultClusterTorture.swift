@@ -114,8 +114,7 @@ struct FaultClusterTorture {
     ]
   }
 
-  @Test("Each fault: 503 in time, nothing acknowledged is lost, and recovery (R1, R8)")
-  func faults() throws {
+  @Test func `Each fault: 503 in time, nothing acknowledged is lost, and recovery (R1, R8)`() throws {
     let database = try FaultyDatabase()
     let cluster = try Cluster(1, apps: 1) { _ in database.url }
     defer { cluster.end() }
@@ -172,8 +171,7 @@ struct FaultClusterTorture {
     return slowest
   }
 
-  @Test("Without a database a relay starts and waits; a later one is migrated and served")
-  func startsWithoutDatabase() throws {
+  @Test func `Without a database a relay starts and waits; a later one is migrated and served`() throws {
     let database = try FaultyDatabase()
     try database.server.stop("fast")
     let cluster = try Cluster(1, apps: 1) { _ in database.url }

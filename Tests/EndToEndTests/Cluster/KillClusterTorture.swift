@@ -12,8 +12,7 @@ struct KillClusterTorture {
   private static let kills = Torture.size(short: 3, long: 240)
   private static let takenBetweenMax = 60
 
-  @Test("Relays killed at random lose nothing, and no app has two deliverers (R1, R2, R3)")
-  func kill() throws {
+  @Test func `Relays killed at random lose nothing, and no app has two deliverers (R1, R2, R3)`() throws {
     let seed = Torture.seed(20_261_126)
     var random = SeededGenerator(seed: seed)
     let server = try PostgresServer()

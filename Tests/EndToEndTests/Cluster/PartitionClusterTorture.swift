@@ -57,8 +57,7 @@ struct PartitionClusterTorture {
     try cluster.judge("several relays: partition", taken, interruptions: rounds, seed: seed, connection)
   }
 
-  @Test("A relay that is suspended for longer than its leases continues without harm (R1, R2)")
-  func suspension() throws {
+  @Test func `A relay that is suspended for longer than its leases continues without harm (R1, R2)`() throws {
     let seed = Torture.seed(20_261_131)
     let rounds = Torture.size(short: 1, long: 10)
     let senders = try cluster.startUnderLoad(seed: seed)
@@ -93,8 +92,7 @@ struct PartitionClusterTorture {
 
   private var destination: Destination { cluster.destination }
 
-  @Test("Each answer to a COMMIT is lost: every 2xx is stored, every event once (R1, R2)")
-  func lostAnswers() throws {
+  @Test func `Each answer to a COMMIT is lost: every 2xx is stored, every event once (R1, R2)`() throws {
     let seed = Torture.seed(20_261_129)
     let cuts = Torture.size(short: 3, long: 200)
     let senders = try cluster.startUnderLoad(seed: seed)

@@ -19,8 +19,7 @@ import Testing
     if case .array(let items)? = page["items"] { items } else { [] }
   }
 
-  @Test("Lists and objects are what receiptctl prints with --json")
-  func lists() throws {
+  @Test func `Lists and objects are what receiptctl prints with --json`() throws {
     try Relay.withPast(receipts: 60, failed: 20, admin: Roles.admin) { relay, _ in
       func lines(_ words: [String]) throws -> [JSONValue] {
         try relay.receiptctl(words + ["--json"]).output.split(separator: "\n")
@@ -49,8 +48,7 @@ import Testing
     }
   }
 
-  @Test("The status is what receiptctl status prints with --json, for viewers, too")
-  func status() throws {
+  @Test func `The status is what receiptctl status prints with --json, for viewers, too`() throws {
     try Relay.withPast(receipts: 60, failed: 20, admin: Roles.admin) { relay, _ in
       let lines = try relay.receiptctl("status", "--json").output.split(separator: "\n")
         .filter { $0.hasPrefix("{") }.map { try JSONValue(parsing: Array($0.utf8)) }
@@ -75,8 +73,7 @@ import Testing
     }
   }
 
-  @Test("A cursor leads through the whole list, without a repeat")
-  func cursor() throws {
+  @Test func `A cursor leads through the whole list, without a repeat`() throws {
     try Relay.withPast(receipts: 60, failed: 20, admin: Roles.admin) { relay, _ in
       var (seen, after): ([JSONValue], String?) = ([], nil)
       repeat {
@@ -89,8 +86,7 @@ import Testing
     }
   }
 
-  @Test("What a program may not know or may not see is refused, as a problem with the remedy")
-  func refusals() throws {
+  @Test func `What a program may not know or may not see is refused, as a problem with the remedy`() throws {
     try Relay.withPast(receipts: 20, failed: 5, admin: Roles.admin) { relay, _ in
       let none = "rcp_\(String(repeating: "0", count: 26))"
       func problem(_ path: String, _ headers: [String: String], _ status: Int) throws -> JSONValue {
@@ -131,8 +127,7 @@ import Testing
     }
   }
 
-  @Test("A viewer's program gets no personal bodies")
-  func bodies() throws {
+  @Test func `A viewer's program gets no personal bodies`() throws {
     try Relay.withPast(receipts: 20, failed: 5, admin: Roles.admin) { relay, _ in
       let context = try relay.post(Checkout("with-context"))
       let event = try #require(try relay.events().first?.id.text)
@@ -241,8 +236,7 @@ import Testing
     }
   }
 
-  @Test("The description names each operation, its filters and its columns")
-  func description() throws {
+  @Test func `The description names each operation, its filters and its columns`() throws {
     try withRelay(top: ["admin": Roles.admin]) { relay, _ in
       let document = try get(relay, "/openapi.json")
       #expect(document["openapi"] == "3.1.0")

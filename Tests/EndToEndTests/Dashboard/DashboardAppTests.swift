@@ -73,8 +73,7 @@ import Testing
     }
   }
 
-  @Test("The charts show a day by hours or a week by six hours, deliveries and joins alike")
-  func charts() throws {
+  @Test func `The charts show a day by hours or a week by six hours, deliveries and joins alike`() throws {
     try Relay.withPast(receipts: 5000, failed: 50) { relay, _ in
       let day = try relay.admin.request("GET", "/apps/shop").text
       #expect(day.contains("Last 24 hours: deliveries and failures, 1 h each"))

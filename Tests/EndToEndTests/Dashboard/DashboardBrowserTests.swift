@@ -84,8 +84,7 @@ struct DashboardBrowserTests {
     return try browser.text("location.pathname")
   }
 
-  @Test("Names that are markup are shown as text")
-  func hostileNames() throws {
+  @Test func `Names that are markup are shown as text`() throws {
     try Relay.withPast(receipts: 100, failed: 5) { relay, _ in
       let browser = try Browser()
       try browser.open("http://127.0.0.1:\(relay.admin.port)/receipts?app=web")
@@ -102,8 +101,7 @@ struct DashboardBrowserTests {
     }
   }
 
-  @Test("The keyboard reaches the content first, and the focus is visible")
-  func keyboard() throws {
+  @Test func `The keyboard reaches the content first, and the focus is visible`() throws {
     try Relay.withPast(receipts: 100, failed: 5) { relay, _ in
       let browser = try Browser()
       try browser.open("http://127.0.0.1:\(relay.admin.port)/")
@@ -126,8 +124,7 @@ struct DashboardBrowserTests {
     }
   }
 
-  @Test("The search box is named, and typing and Enter lead to the result")
-  func search() throws {
+  @Test func `The search box is named, and typing and Enter lead to the result`() throws {
     try Relay.withPast(receipts: 100, failed: 5) { relay, _ in
       let browser = try Browser()
       try browser.open("http://127.0.0.1:\(relay.admin.port)/jobs")
@@ -144,8 +141,7 @@ struct DashboardBrowserTests {
     }
   }
 
-  @Test("Buttons replay a receipt and a whole group, and both are in the audit")
-  func replay() throws {
+  @Test func `Buttons replay a receipt and a whole group, and both are in the audit`() throws {
     try Relay.withPast(receipts: 1000, failed: 50) { relay, destination in
       let base = "http://127.0.0.1:\(relay.admin.port)"
       let id = try receipt(relay) { $0.reason = "http_422" }

@@ -45,8 +45,7 @@ struct DashboardFindTests {
     }
   }
 
-  @Test("An address is searched for without being in a URL, and no other site can search")
-  func address() throws {
+  @Test func `An address is searched for without being in a URL, and no other site can search`() throws {
     try withRelay { relay, _ in
       let checkout = Checkout("ann")
       let named: JSONValue = [

@@ -14,8 +14,7 @@ struct DashboardLiveBrowserTests {
       window.mark, history.length])
     """
 
-  @Test("The frame of the numbers is as high as they are, at every width")
-  func height() throws {
+  @Test func `The frame of the numbers is as high as they are, at every width`() throws {
     try Relay.withPast(receipts: 200, failed: 50) { relay, _ in
       let browser = try Browser()
       for width in [390, 700, 1100, 1440] {

@@ -41,8 +41,7 @@ import Testing
     }
   }
 
-  @Test("Settings show every key, and of a secret only its source")
-  func settings() throws {
+  @Test func `Settings show every key, and of a secret only its source`() throws {
     let alert: JSONValue = ["to": "https://chat.example.com/hook", "on": ["app_paused"]]
     try withRelay(top: ["limits": ["request_timeout": "7s"], "alerts": [alert]]) { relay, _ in
       let page = try relay.admin.request("GET", "/settings").text
@@ -68,8 +67,7 @@ import Testing
     }
   }
 
-  @Test("The page of alerts has the last notice about each trouble, also when it is over")
-  func notices() throws {
+  @Test func `The page of alerts has the last notice about each trouble, also when it is over`() throws {
     let receiver = try Destination()
     defer { receiver.stop() }
     let top: JSONValue = ["alerts": [["to": .string(receiver.url), "on": ["app_paused"]]]]

@@ -39,8 +39,7 @@ import Testing
     }
   }
 
-  @Test("A replay from the dashboard keeps the rate that its form asks for")
-  func rate() throws {
+  @Test func `A replay from the dashboard keeps the rate that its form asks for`() throws {
     try Relay.withPast(receipts: 200, failed: 50) { relay, _ in
       let path = "/failed/replay?app=shop&reason=gave_up&cause=http_503"
       let page = try relay.admin.request("GET", path)

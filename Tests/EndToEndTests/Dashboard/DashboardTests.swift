@@ -86,8 +86,7 @@ import Testing
     }
   }
 
-  @Test("A list continues after its last receipt, to the end and without a repeat")
-  func listPages() throws {
+  @Test func `A list continues after its last receipt, to the end and without a repeat`() throws {
     try Relay.withPast(receipts: 120, failed: 5) { relay, _ in
       let ofReceipt = try Regex("href=\"/receipts/(rcp_\\w+)\"", as: (Substring, Substring).self)
       let ofNext = try Regex("class=\"next\" href=\"([^\"]+)\"", as: (Substring, Substring).self)
@@ -168,8 +167,7 @@ import Testing
     }
   }
 
-  @Test("With a password only probes are served without it, and guessing is limited")
-  func password() throws {
+  @Test func `With a password only probes are served without it, and guessing is limited`() throws {
     let secret = "a password with a colon: and ü"
     let admin: JSONValue = ["address": "127.0.0.1", "port": 0, "password": .string(secret)]
     try withRelay(top: ["admin": admin]) { relay, _ in
@@ -215,8 +213,7 @@ import Testing
     }
   }
 
-  @Test("Without a password a request under another host name is refused (DNS rebinding)")
-  func rebinding() throws {
+  @Test func `Without a password a request under another host name is refused (DNS rebinding)`() throws {
     try withRelay { relay, _ in
       func status(_ host: String, _ path: String = "/") throws -> Int {
         let wire = try Wire(relay.admin.port)
@@ -248,8 +245,7 @@ import Testing
     }
   }
 
-  @Test("On a Unix socket the owner and the group have access, and a stale socket is replaced")
-  func unixSocket() throws {
+  @Test func `On a Unix socket the owner and the group have access, and a stale socket is replaced`() throws {
     let destination = try Destination()
     defer { destination.stop() }
     let relay = try Relay(destination)

@@ -15,8 +15,7 @@ struct ExportTests {
     return values
   }
 
-  @Test("A list has one URL for each filter, and a link to exactly the entries that it shows")
-  func urls() throws {
+  @Test func `A list has one URL for each filter, and a link to exactly the entries that it shows`() throws {
     try Relay.withPast(receipts: 300, failed: 50) { relay, _ in
       let typed = "/receipts?until=&state=failed&app=shop&user=&since=30d"
       let moved = try relay.admin.request("GET", typed)

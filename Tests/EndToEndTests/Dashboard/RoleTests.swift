@@ -32,8 +32,7 @@ enum Roles {
     try #require(try relay.receipts { $0.reason = "http_422" }.first?.receipt?.id.text)
   }
 
-  @Test("A viewer sees every page but its controls and personal bodies, and changes nothing")
-  func viewer() throws {
+  @Test func `A viewer sees every page but its controls and personal bodies, and changes nothing`() throws {
     try Relay.withPast(receipts: 60, failed: 20, admin: Roles.admin) { relay, _ in
       let id = try failed(relay)
       func text(_ path: String, _ name: String) throws -> String {
@@ -66,8 +65,7 @@ enum Roles {
     }
   }
 
-  @Test("A viewer reads no context, nor a destination's answer that repeats it")
-  func echo() throws {
+  @Test func `A viewer reads no context, nor a destination's answer that repeats it`() throws {
     try Relay.withPast(receipts: 20, failed: 5, admin: Roles.admin) { relay, destination in
       let checkout = Checkout("echo")
       destination.answerAll(.status(422, body: #"{"errors":["what is \#(checkout.context)?"]}"#))
@@ -96,8 +94,7 @@ enum Roles {
     }
   }
 
-  @Test("The audit names the operator: by password, by the old password, or by the proxy")
-  func operators() throws {
+  @Test func `The audit names the operator: by password, by the old password, or by the proxy`() throws {
     try Relay.withPast(receipts: 60, failed: 20, admin: Roles.admin) { relay, _ in
       var proxy = relay.admin
       proxy.source = 2

@@ -5,8 +5,7 @@ import Testing
 
 @Suite(.withDaemonLog, .enabled(if: Proxy.isPossible, "nginx, curl and openssl are needed"))
 struct NginxAssociationTests {
-  @Test("Devices get both files over TLS, at once (SC20, SH01, SH10)")
-  func files() throws {
+  @Test func `Devices get both files over TLS, at once (SC20, SH01, SH10)`() throws {
     let links: JSONValue = [
       "origin": "https://pay.example.com",
       "ios": ["app_ids": ["ABCDE12345.com.example.app"], "paths": ["/buy/*"]],

@@ -6,8 +6,7 @@ import Testing
 
 @Suite(.withDaemonLog, .enabled(if: Proxy.isPossible, "nginx, curl and openssl are needed"))
 struct NginxTests {
-  @Test("A checkout goes through nginx over TLS, and no id of it into a log")
-  func checkout() throws {
+  @Test func `A checkout goes through nginx over TLS, and no id of it into a log`() throws {
     let links: JSONValue = [
       "origin": "https://pay.example.com", "checkout": ["price_1": "https://buy.stripe.com/test_1"],
     ]

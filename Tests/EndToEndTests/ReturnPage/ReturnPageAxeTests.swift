@@ -48,8 +48,7 @@ struct ReturnPageAxeTests {
     }
   }
 
-  @Test("axe-core finds a fault that is put into the page: the check can fail")
-  func canFail() throws {
+  @Test func `axe-core finds a fault that is put into the page: the check can fail`() throws {
     let script = try #require(Axe.script)
     try Relay.withReturnPage { relay, _ in
       let browser = try Browser()

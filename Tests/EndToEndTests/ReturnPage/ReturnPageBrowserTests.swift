@@ -138,8 +138,7 @@ struct ReturnPageBrowserTests {
     }
   }
 
-  @Test("It leaves a translated text alone until the state changes, in old browsers, too")
-  func translated() throws {
+  @Test func `It leaves a translated text alone until the state changes, in old browsers, too`() throws {
     try Relay.withReturnPage { relay, _ in
       let checkout = Checkout("translated")
       let browser = try Self.impatient()
@@ -180,8 +179,7 @@ struct ReturnPageBrowserTests {
     return browser
   }
 
-  @Test("Without scripts, a link brings it up to date")
-  func withoutScripts() throws {
+  @Test func `Without scripts, a link brings it up to date`() throws {
     try Relay.withReturnPage { relay, _ in
       let checkout = Checkout("scriptless")
       let id = try relay.post(checkout)
@@ -202,8 +200,7 @@ struct ReturnPageBrowserTests {
     }
   }
 
-  @Test("It is the same after a reload and after the browser's back button")
-  func again() throws {
+  @Test func `It is the same after a reload and after the browser's back button`() throws {
     try Relay.withReturnPage { relay, _ in
       let checkout = Checkout("again")
       let id = try relay.buy(checkout)
@@ -259,8 +256,7 @@ struct ReturnPageBrowserTests {
     }
   }
 
-  @Test("An app's name that is markup is shown as text")
-  func hostileName() throws {
+  @Test func `An app's name that is markup is shown as text`() throws {
     let name = "</title><script>document.title='broken'</script><h1>\"'&"
     try Relay.withReturnPage(name: name) { relay, _ in
       let browser = try Browser()

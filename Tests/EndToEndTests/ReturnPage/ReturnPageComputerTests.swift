@@ -15,10 +15,9 @@ struct ReturnPageComputerTests {
   private static let reader = "/usr/bin/zbarimg"
 
   @Test(
-    "A camera reads the link to the app from the code, in light and in dark mode",
     .enabled(if: FileManager.default.isExecutableFile(atPath: reader), "zbarimg is not installed"),
     arguments: [false, true])
-  func code(isDark: Bool) throws {
+  func `A camera reads the link to the app from the code, in light and in dark mode`(isDark: Bool) throws {
     try Relay.withReturnPage { relay, _ in
       let id = try relay.post(Checkout("code"))
       let browser = try Browser()
@@ -37,8 +36,7 @@ struct ReturnPageComputerTests {
     }
   }
 
-  @Test("A Mac with a mouse shows the code, and the same page on a touch screen the button")
-  func either() throws {
+  @Test func `A Mac with a mouse shows the code, and the same page on a touch screen the button`() throws {
     try Relay.withReturnPage { relay, _ in
       let id = try relay.post(Checkout("either"))
       let browser = try Browser()
@@ -60,8 +58,7 @@ struct ReturnPageComputerTests {
     }
   }
 
-  @Test("The support finds the purchase by the reference that the page shows")
-  func reference() throws {
+  @Test func `The support finds the purchase by the reference that the page shows`() throws {
     try Relay.withReturnPage(page: ["support": "help@example.com"]) { relay, _ in
       let checkout = Checkout("found")
       let id = try relay.post(checkout)
@@ -92,8 +89,7 @@ struct ReturnPageComputerTests {
     }
   }
 
-  @Test("The logo, the colour and what was bought are on the page")
-  func looks() throws {
+  @Test func `The logo, the colour and what was bought are on the page`() throws {
     let svg = """
       <svg xmlns="http://www.w3.org/2000/svg" width="160" height="40" viewBox="0 0 160 40">
       <circle cx="20" cy="20" r="18" fill="#7a1fa2"/>

@@ -54,10 +54,9 @@ struct IncidentTorture {
   @Test("Both faces show it, its commands end it, and nothing is lost or sent twice", arguments: playable)
   func play(_ incident: Incident) throws { try Self.play(incident, try PastDatabase.shared()) }
 
-  @Test(
-    "The same on PostgreSQL", .enabled(if: DatabasePlace.hasServer),
+  @Test(.enabled(if: DatabasePlace.hasServer),
     arguments: Incident.allCases.filter { !$0.isOfFile })
-  func playOnServer(_ incident: Incident) throws {
+  func `The same on PostgreSQL`(_ incident: Incident) throws {
     try DatabasePlace.$current.withValue(.server) { try Self.play(incident, nil) }
   }
 
@@ -103,8 +102,7 @@ struct IncidentTorture {
     #expect(!delivered.isEmpty)
   }
 
-  @Test("Commands that only read take less than 50 ms longer on many receipts than on a few")
-  func speed() throws {
+  @Test func `Commands that only read take less than 50 ms longer on many receipts than on a few`() throws {
     let all = try Incident.allCases.flatMap { try Runbook().steps(of: $0.rawValue) }.map(\.command)
     let reading = [
       "status", "receipts list", "receipts show", "failures list", "jobs list", "events list",

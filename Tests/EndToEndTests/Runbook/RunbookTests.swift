@@ -6,29 +6,24 @@ import Testing
 
 @Suite("The runbook", .withDaemonLog)
 struct RunbookTests {
-  @Test("It has the symptoms that operators see")
-  func hasSections() {
+  @Test func `It has the symptoms that operators see`() {
     #expect(Runbook.titles.count >= 10)
   }
 
-  @Test(
-    "A documented output may leave lines out, and nothing else",
-    arguments: [
-      (["a", "b"], true), (["…"], true), (["a", "…"], true), (["…", "b"], true), (["a", "…", "b"], true),
-      (["a"], false), (["b"], false), (["…", "a"], false), (["b", "…"], false),
-      (["a", "…", "a", "b"], false),
-    ])
-  func excerpts(_ documented: [String], isMatch: Bool) {
+  @Test(arguments: [
+    (["a", "b"], true), (["…"], true), (["a", "…"], true), (["…", "b"], true), (["a", "…", "b"], true),
+    (["a"], false), (["b"], false), (["…", "a"], false), (["b", "…"], false),
+    (["a", "…", "a", "b"], false),
+  ])
+  func `A documented output may leave lines out, and nothing else`(_ documented: [String], isMatch: Bool) {
     let step = Runbook.Step(command: "true", printed: documented)
     #expect(step.excerpt(of: ["a", "b"]) == (isMatch ? documented : nil))
   }
 
   private static let certificate = "A certificate is about to expire"
 
-  @Test(
-    "Its commands have the effects and outputs that it shows",
-    arguments: Runbook.titles.filter { ![Incident.fullDisk.rawValue, certificate].contains($0) })
-  func section(title: String) throws { try Self.run(title) }
+  @Test(arguments: Runbook.titles.filter { ![Incident.fullDisk.rawValue, certificate].contains($0) })
+  func `Its commands have the effects and outputs that it shows`(title: String) throws { try Self.run(title) }
 
   /// About a database's file, or with a server in each case.
   private static let ofOneEngine: Set<String> = [
@@ -37,13 +32,11 @@ struct RunbookTests {
     "The last backup is too old", "Upgrade, and roll back", "Which relay delivers an app",
   ]
 
-  @Test(
-    "Its commands have the same effects and outputs on PostgreSQL",
-    .enabled(if: DatabasePlace.hasServer && !Runbook.isRecording, "needs a server"),
+  @Test(.enabled(if: DatabasePlace.hasServer && !Runbook.isRecording, "needs a server"),
     arguments: Runbook.titles.filter { title in
       !ofOneEngine.contains(title) && !(Incident(rawValue: title)?.isOfFile ?? false)
     })
-  func sectionOnServer(title: String) throws {
+  func `Its commands have the same effects and outputs on PostgreSQL`(title: String) throws {
     try DatabasePlace.$current.withValue(.server) { try Self.run(title) }
   }
 
@@ -88,18 +81,15 @@ struct RunbookTests {
     }
   }
 
-  @Test(
-    "Sections for the night have at most three commands",
-    arguments: [
-      "receiptd was down", "The database is damaged", "Deliveries or requests are slow", "An app floods",
-      "A client key leaked", "Move to another machine", "The Stripe account changed",
-    ])
-  func isShort(title: String) throws {
+  @Test(arguments: [
+    "receiptd was down", "The database is damaged", "Deliveries or requests are slow", "An app floods",
+    "A client key leaked", "Move to another machine", "The Stripe account changed",
+  ])
+  func `Sections for the night have at most three commands`(title: String) throws {
     #expect((1...3).contains(try Runbook().steps(of: title).count))
   }
 
-  @Test("Each alert leads to a section")
-  func alertsLead() throws {
+  @Test func `Each alert leads to a section`() throws {
     let page = TextFile.read("\(Program.repository)/docs/alerts.md")
     let table = page.split(separator: "| condition |").last?.split(separator: "\n\n").first ?? ""
     let rows = table.split(separator: "\n").filter { $0.hasPrefix("| `") }

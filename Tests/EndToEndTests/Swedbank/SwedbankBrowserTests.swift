@@ -21,8 +21,7 @@ struct SwedbankBrowserTests {
     #expect(try browser.accessibleThings().contains { $0.role == "link" && $0.name == button })
   }
 
-  @Test("The Android page leads to the app with any address (SC01, SC02)")
-  func android() throws {
+  @Test func `The Android page leads to the app with any address (SC01, SC02)`() throws {
     try withRelay(app: Swedbank.links()) { relay, _ in
       let base = "http://127.0.0.1:\(relay.outside.api.port)"
       let query = "package=com.example.app&x=%22%3E%3Cscript%3E%27&y={`;|^}"
@@ -88,8 +87,7 @@ struct SwedbankBrowserTests {
     }
   }
 
-  @Test("A browser is redirected from the payment URL to the page on the other host (SC07)")
-  func redirect() throws {
+  @Test func `A browser is redirected from the payment URL to the page on the other host (SC07)`() throws {
     try withRelay(app: Swedbank.links()) { relay, _ in
       // The port is known now; one machine has two names.
       let port = relay.outside.api.port

@@ -88,8 +88,7 @@ import Testing
     }
   }
 
-  @Test("A reversal after the payment is reported with its own id")
-  func reversal() throws {
+  @Test func `A reversal after the payment is reported with its own id`() throws {
     try SwedbankShop.run { shop in
       let order = try shop.sdk().start(.v3)
       shop.swedbank.perform(.pay, on: order.id)

@@ -4,10 +4,8 @@ import Formats
 import Testing
 
 @Suite(.withDaemonLog) struct SwedbankLogTests {
-  @Test(
-    "The log has a helper's answer, and nothing of the request's query (R7)",
-    arguments: ["text", "json"])
-  func log(format: String) throws {
+  @Test(arguments: ["text", "json"])
+  func `The log has a helper's answer, and nothing of the request's query (R7)`(format: String) throws {
     let top: JSONValue = ["log": ["format": .string(format), "level": "debug"]]
     try withRelay(app: Swedbank.links(), top: top) { relay, _ in
       let secrets = "id=secret-of-order&package=a.secret&scheme=secret&language=en&app=secret"

@@ -32,8 +32,7 @@ struct SwedbankProxyTests {
     }
   }
 
-  @Test("nginx accepts the longest possible redirect, and its target")
-  func longest() throws {
+  @Test func `nginx accepts the longest possible redirect, and its target`() throws {
     try withRelay(app: Swedbank.links(page: "https://back.pay.example.com\(Swedbank.trampoline)")) {
       relay, _ in
       let proxy = try Proxy(relayPort: relay.outside.api.port)

@@ -10,8 +10,7 @@ import Testing
     try withRelay(app: Swedbank.links(changes)) { relay, _ in try body(relay) }
   }
 
-  @Test("The Android page leads to the app with the unchanged request target (SC01, SC02)")
-  func android() throws {
+  @Test func `The Android page leads to the app with the unchanged request target (SC01, SC02)`() throws {
     try withHelpers { relay in
       for query in [
         "package=your.ecom.app&id=abb50c53-53c1-4138", "id=1&foo=b%20r%2B+%e2&package=your.ecom.app",
@@ -96,8 +95,7 @@ import Testing
     }
   }
 
-  @Test("Complete and cancel show no state of an unknown payment, and lead back (SC24)")
-  func returnPages() throws {
+  @Test func `Complete and cancel show no state of an unknown payment, and lead back (SC24)`() throws {
     let ios: JSONValue = ["links": ["ios": ["app_ids": ["ABCDE12345.com.example.app"], "scheme": "shopapp"]]]
     try withRelay(app: Swedbank.links().merging(ios)) { relay, _ in
       let fields = ["Host: a", "User-Agent: Mozilla/5.0 (iPhone)", "Accept-Language: sv-SE"]
@@ -156,8 +154,7 @@ import Testing
   private static let malformed = ["\u{7F}", "\u{1}", "a b"]
     .map { "\(Swedbank.android)?package=a.b&x=evil\($0)" }
 
-  @Test("A refused request has no redirect and is not reflected (SC03–SC05, SC10, SC12, SC13)")
-  func refusals() throws {
+  @Test func `A refused request has no redirect and is not reflected (SC03–SC05, SC10, SC12, SC13)`() throws {
     try withHelpers { relay in
       for target in Self.refused + Self.malformed {
         let reply = try relay.ask(target)
@@ -172,8 +169,7 @@ import Testing
     }
   }
 
-  @Test("No header field of a request changes the redirect (SC06)")
-  func hosts() throws {
+  @Test func `No header field of a request changes the redirect (SC06)`() throws {
     try withHelpers { relay in
       let fields = [
         "Host: evil.test", "X-Forwarded-Host: evil.test", "X-Forwarded-Proto: http", "X-Forwarded-Port: 81",
@@ -243,8 +239,7 @@ import Testing
     }
   }
 
-  @Test("Other paths are 404, and so are all paths of an app without helpers (SC19)")
-  func paths() throws {
+  @Test func `Other paths are 404, and so are all paths of an app without helpers (SC19)`() throws {
     try withRelay(app: ["links": ["origin": "https://pay.example.com"]]) { relay, _ in
       let target = "\(Swedbank.trampoline)?target=\(Swedbank.origin)\(Swedbank.ios)"
       for path in ["\(Swedbank.android)?package=a.b", "\(Swedbank.root)complete", target] {
@@ -266,8 +261,7 @@ import Testing
     }
   }
 
-  @Test("The page on the second host leads only to callbacks of this app and origin (SC25)")
-  func foreign() throws {
+  @Test func `The page on the second host leads only to callbacks of this app and origin (SC25)`() throws {
     try withHelpers { relay in
       for target in [
         "", "?target=", "?target=javascript:alert(1)", "?target=//evil.test/", "?target=https://evil.test/",

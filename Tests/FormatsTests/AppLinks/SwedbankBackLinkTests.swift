@@ -97,8 +97,8 @@ import Testing
     "package=com.example.shop&", "target=\(base)ios-universal-link",
   ]
 
-  @Test("No query makes an address lead to another host or break out of its attribute", arguments: 0..<4)
-  func anyQuery(seed: UInt64) throws {
+  @Test(arguments: 0..<4)
+  func `No query makes an address lead to another host or break out of its attribute`(seed: UInt64) throws {
     var dice = Dice(state: seed)
     var led = (apps: 0, pages: 0, intents: 0, back: 0)
     for _ in 0..<5000 {

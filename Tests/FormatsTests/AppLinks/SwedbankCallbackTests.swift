@@ -33,14 +33,12 @@ import Testing
   }
 
   /// SC01, SC02.
-  @Test(
-    "An Android payment URL is passed on byte for byte",
-    arguments: [
-      "package=com.example.shop&id=7f3a", "id=7f3a&x=%20+%2B%e2%&package=com.example.shop",
-      "pack%61ge=com.example.shop", "package=com.example.shop&a=1&a=2&&=;{}|^'`\\&b",
-      "package=com.example.shop&packages=x&Package=y&package[]=z",
-    ])
-  func android(query: String) throws {
+  @Test(arguments: [
+    "package=com.example.shop&id=7f3a", "id=7f3a&x=%20+%2B%e2%&package=com.example.shop",
+    "pack%61ge=com.example.shop", "package=com.example.shop&a=1&a=2&&=;{}|^'`\\&b",
+    "package=com.example.shop&packages=x&Package=y&package[]=z",
+  ])
+  func `An Android payment URL is passed on byte for byte`(query: String) throws {
     let expected =
       "intent://pay.example.com\(Self.android)?\(query)#Intent;scheme=https;"
       + "action=com.swedbankpay.mobilesdk.VIEW_PAYMENTORDER;package=com.example.shop;end;"
@@ -48,16 +46,14 @@ import Testing
   }
 
   /// SC03, SC04.
-  @Test(
-    "A missing, repeated or invalid package is refused, and not reflected",
-    arguments: [
-      "", "id=1", "package", "package=", "package=com.a.b&package=com.a.b", "package=com.a.b&pack%61ge=c.d",
-      "package=com.a.b&package", "package=evil%3BS.browser_fallback_url%3Dhttps%3A%2F%2Fevil.test",
-      "package=evil;S.browser_fallback_url=https://evil.test;", "package=%22%3E%3Cscript%3E", "package=evil",
-      "package=1evil.b", "package=evil.b%0A", "package=evil.b%", "package=%e9vil.b", "package=evil..b",
-      "package=evil.b+", "package=\(String(repeating: "evil.", count: 60))b",
-    ])
-  func package(query: String) throws {
+  @Test(arguments: [
+    "", "id=1", "package", "package=", "package=com.a.b&package=com.a.b", "package=com.a.b&pack%61ge=c.d",
+    "package=com.a.b&package", "package=evil%3BS.browser_fallback_url%3Dhttps%3A%2F%2Fevil.test",
+    "package=evil;S.browser_fallback_url=https://evil.test;", "package=%22%3E%3Cscript%3E", "package=evil",
+    "package=1evil.b", "package=evil.b%0A", "package=evil.b%", "package=%e9vil.b", "package=evil..b",
+    "package=evil.b+", "package=\(String(repeating: "evil.", count: 60))b",
+  ])
+  func `A missing, repeated or invalid package is refused, and not reflected`(query: String) throws {
     let fault = try #require(throws: CallbackFault.self) { try intent(query) }
     #expect(fault.description.contains("`package`"))
     #expect(!fault.description.contains("evil"))
@@ -149,17 +145,15 @@ import Testing
   }
 
   /// SC13.
-  @Test(
-    "A scheme that an app cannot own is refused",
-    arguments: [
-      "javascript", "JavaScript", "data", "vbscript", "file", "blob", "about", "http", "https", "HTTPS",
-      "intent", "tel", "sms", "mailto", "market", "itms-apps", "view-source", "filesystem", "wss", "ftp",
-      "content", "android-app", "chrome", "https%3A%2F%2Fevil.test%2Fx%3F", "https://evil.test",
-      "https%3A%2F%2Fevil.test%23", "%2F%2Fevil.test", "//evil.test", "a%20b", "a+b", "1app", "a%0d%0aX:x=1",
-      "a%00", "a%3A", "shop%C3%A9", "%EF%BC%8F", String(repeating: "a", count: 200),
-      String(repeating: "a", count: 64),
-    ])
-  func scheme(text: String) throws {
+  @Test(arguments: [
+    "javascript", "JavaScript", "data", "vbscript", "file", "blob", "about", "http", "https", "HTTPS",
+    "intent", "tel", "sms", "mailto", "market", "itms-apps", "view-source", "filesystem", "wss", "ftp",
+    "content", "android-app", "chrome", "https%3A%2F%2Fevil.test%2Fx%3F", "https://evil.test",
+    "https%3A%2F%2Fevil.test%23", "%2F%2Fevil.test", "//evil.test", "a%20b", "a+b", "1app", "a%0d%0aX:x=1",
+    "a%00", "a%3A", "shop%C3%A9", "%EF%BC%8F", String(repeating: "a", count: 200),
+    String(repeating: "a", count: 64),
+  ])
+  func `A scheme that an app cannot own is refused`(text: String) throws {
     for rest in ["", "&fallback=true"] {
       let fault = try #require(throws: CallbackFault.self) {
         try location("scheme=\(text)&language=en\(rest)")
@@ -170,8 +164,7 @@ import Testing
   }
 
   /// SC14, SC15.
-  @Test("Only listed schemes and packages are accepted; schemes compare without case")
-  func lists() throws {
+  @Test func `Only listed schemes and packages are accepted; schemes compare without case`() throws {
     let schemes = [try CustomScheme("com.example.my-app+pay"), try CustomScheme("shopapp")]
     let query = "&language=en&fallback=true"
     let plus = try location("scheme=com.example.my-app%2Bpay\(query)", schemes: schemes)
@@ -192,8 +185,7 @@ import Testing
   }
 
   /// SC05.
-  @Test("A target with a byte that no browser sends is refused, every other byte is accepted")
-  func bytes() throws {
+  @Test func `A target with a byte that no browser sends is refused, every other byte is accepted`() throws {
     for value in UInt32(0)...0x100 {
       let character = String(Character(try #require(Unicode.Scalar(value))))
       let isTaken = value > 0x20 && value < 0x7F && !"\"<>#".contains(character)

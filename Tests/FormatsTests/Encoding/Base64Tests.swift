@@ -9,13 +9,11 @@ private func decode(_ text: String, _ form: Base64.Form) -> [UInt8]? { Base64.de
 private func decode(_ text: [UInt8], _ form: Base64.Form) -> [UInt8]? { Base64.decode(text.span, form) }
 
 @Suite("Base64") struct Base64Tests {
-  @Test(
-    "The vectors of RFC 4648 are encoded and decoded",
-    arguments: [
-      ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
-      ("foobar", "Zm9vYmFy"),
-    ])
-  func vectors(text: String, encoded: String) {
+  @Test(arguments: [
+    ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+    ("foobar", "Zm9vYmFy"),
+  ])
+  func `The vectors of RFC 4648 are encoded and decoded`(text: String, encoded: String) {
     let bytes = Array(text.utf8)
     #expect(Base64.encode(bytes) == encoded)
     #expect(decode(encoded, .standard) == bytes)
@@ -26,8 +24,7 @@ private func decode(_ text: [UInt8], _ form: Base64.Form) -> [UInt8]? { Base64.d
     #expect(decode(bare, .lenient) == bytes)
   }
 
-  @Test("Every byte is encoded in either alphabet, in each place of a group, and decoded as it was")
-  func everyByte() {
+  @Test func `Every byte is encoded in either alphabet, in each place of a group, and decoded as it was`() {
     for byte in UInt8(0)...255 {
       for count in 1...5 {
         let bytes = [UInt8](repeating: byte, count: count)
@@ -42,22 +39,18 @@ private func decode(_ text: [UInt8], _ form: Base64.Form) -> [UInt8]? { Base64.d
     #expect(Base64.encodeURL([0xFB, 0xFF, 0xBF]) == "-_-_")
   }
 
-  @Test(
-    "Of each value there is one text in base64url",
-    arguments: [
-      "a", "_x", "_w==", "_w=", "-_-_a", "+/+/", " _w", "_w\n", "_/", "ä", "=", "Zm9vYmF=", "-_-9-_9",
-    ])
-  func url(text: String) {
+  @Test(arguments: [
+    "a", "_x", "_w==", "_w=", "-_-_a", "+/+/", " _w", "_w\n", "_/", "ä", "=", "Zm9vYmF=", "-_-9-_9",
+  ])
+  func `Of each value there is one text in base64url`(text: String) {
     #expect(decode(text, .url) == nil)
   }
 
-  @Test(
-    "Of each value there is one text in padded base64",
-    arguments: [
-      "/w", "/w=", "/x==", "====", "/w==/w==", "/w===", "//9=", "-_-_", "=", "//8=\n", " //8=", "/w==A",
-      "A===",
-    ])
-  func standard(text: String) {
+  @Test(arguments: [
+    "/w", "/w=", "/x==", "====", "/w==/w==", "/w===", "//9=", "-_-_", "=", "//8=\n", " //8=", "/w==A",
+    "A===",
+  ])
+  func `Of each value there is one text in padded base64`(text: String) {
     #expect(decode(text, .standard) == nil)
   }
 
@@ -69,8 +62,7 @@ private func decode(_ text: [UInt8], _ form: Base64.Form) -> [UInt8]? { Base64.d
     #expect(decode(text, .lenient) == bytes)
   }
 
-  @Test("Every other byte is refused in every place, and by every form")
-  func otherBytes() {
+  @Test func `Every other byte is refused in every place, and by every form`() {
     let shared = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
     for byte in UInt8(0)...255 where byte != UInt8(ascii: "=") {
       for position in 0..<8 {

@@ -4,8 +4,7 @@ import Testing
 
 @Suite("CSV")
 struct CSVTests {
-  @Test("Fields with separators, quotes and line breaks are quoted (RFC 4180)")
-  func quoting() {
+  @Test func `Fields with separators, quotes and line breaks are quoted (RFC 4180)`() {
     let fields: [CSV.Field] = [
       .plain("a"), .text("b,c"), .text("say \"no\""), .text("two\r\nlines"), .text(""), .text("ü"),
     ]
@@ -24,8 +23,7 @@ struct CSVTests {
     #expect(CSV.record([.text(text)]) == written + "\r\n")
   }
 
-  @Test("The program's own words stay as they are")
-  func plain() {
+  @Test func `The program's own words stay as they are`() {
     #expect(CSV.record([.plain("-5"), .plain("=x")]) == "-5,=x\r\n")
   }
 }

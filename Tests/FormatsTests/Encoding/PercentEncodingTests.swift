@@ -15,14 +15,12 @@ private func value(of name: String, in form: String) throws -> String? {
 }
 
 @Suite("Percent-encoding") struct PercentEncodingTests {
-  @Test(
-    "A correct encoding is decoded",
-    arguments: [
-      ("", ""), ("plain", "plain"), ("%41%62", "Ab"), ("%c3%a9", "é"), ("%C3%A9", "é"), ("%F0%9F%A7%BE", "🧾"),
-      ("%2F%2f", "//"), ("%25", "%"), ("%2541", "%41"), ("%00", "\u{0}"), ("a+b", "a+b"), ("é", "é"),
-      ("%20", " "), ("%7F", "\u{7F}"), ("%EF%BB%BFx", "\u{FEFF}x"),
-    ])
-  func decoding(text: String, decoded: String) {
+  @Test(arguments: [
+    ("", ""), ("plain", "plain"), ("%41%62", "Ab"), ("%c3%a9", "é"), ("%C3%A9", "é"), ("%F0%9F%A7%BE", "🧾"),
+    ("%2F%2f", "//"), ("%25", "%"), ("%2541", "%41"), ("%00", "\u{0}"), ("a+b", "a+b"), ("é", "é"),
+    ("%20", " "), ("%7F", "\u{7F}"), ("%EF%BB%BFx", "\u{FEFF}x"),
+  ])
+  func `A correct encoding is decoded`(text: String, decoded: String) {
     #expect(decode(text).map { Array($0.utf8) } == Array(decoded.utf8))
   }
 
@@ -31,16 +29,15 @@ private func value(of name: String, in form: String) throws -> String? {
     "%C3%28", "%C0%AF", "%ED%A0%80", "%F5%80%80%80", "%E2%82", "%４1", "%é",
   ]
 
-  @Test("A broken escape is not decoded, and neither is what is not UTF-8", arguments: brokenTexts)
-  func broken(text: String) {
+  @Test(arguments: brokenTexts)
+  func `A broken escape is not decoded, and neither is what is not UTF-8`(text: String) {
     #expect(decode(text) == nil)
     let form = "a=\(text)"
     #expect(throws: FormFields.Broken.self) { try value(of: "a", in: form) }
     #expect(throws: FormFields.Broken.self) { try fields(in: form) }
   }
 
-  @Test("Bytes that are not UTF-8 are refused, with an escape and without")
-  func rawBytes() {
+  @Test func `Bytes that are not UTF-8 are refused, with an escape and without`() {
     let (raw, escaped, valid) =
       ([0xFF], Array("%41".utf8) + [0xFF], [0xC3, 0xA9]) as ([UInt8], [UInt8], [UInt8])
     #expect(decode(raw) == nil)
@@ -61,8 +58,7 @@ private func value(of name: String, in form: String) throws -> String? {
     #expect(found.isBroken == isBroken)
   }
 
-  @Test("Every byte is encoded unless it is kept, and is decoded as it was")
-  func everyByte() {
+  @Test func `Every byte is encoded unless it is kept, and is decoded as it was`() {
     let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
     let component = unreserved.union("!*'()".utf8)
     for byte in UInt8(0)..<128 {
@@ -80,26 +76,23 @@ private func value(of name: String, in form: String) throws -> String? {
 }
 
 @Suite("Forms") struct FormFieldsTests {
-  @Test("A plus is a space in forms alone")
-  func plus() throws {
+  @Test func `A plus is a space in forms alone`() throws {
     let text = "a+%2B+b"
     #expect(try value(of: "x", in: "x=\(text)") == "a + b")
     #expect(decode(text) == "a+++b")
   }
 
   @Test(
-    "The first field of a name gives its value",
     arguments: [
       ("a=1", "1"), ("a=1&a=2", "1"), ("b=2&a=1", "1"), ("a", ""), ("a=", ""), ("a=b=c", "b=c"),
       ("&&a=1&", "1"), ("%61=1", "1"), ("a=%26", "&"), ("a=+", " "), ("A=1", nil), ("", nil), ("=1", nil),
       ("b", nil), ("aa=1", nil), ("a=1&b=%zz", "1"),
     ] as [(String, String?)])
-  func first(form: String, expected: String?) throws {
+  func `The first field of a name gives its value`(form: String, expected: String?) throws {
     #expect(try value(of: "a", in: form) == expected)
   }
 
-  @Test("All fields are read in order, and one that is broken breaks all")
-  func all() throws {
+  @Test func `All fields are read in order, and one that is broken breaks all`() throws {
     let form = "a=1&b&&=2&a=%26+&"
     let found = try fields(in: form).map { "\($0.name)>\($0.value)" }
     #expect(found == ["a>1", "b>", ">2", "a>& "])

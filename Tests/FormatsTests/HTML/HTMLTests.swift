@@ -4,30 +4,26 @@ import Formats
 import Testing
 
 @Suite("HTML") struct HTMLTests {
-  @Test(
-    "A text is escaped, in an element and in an attribute",
-    arguments: [
-      ("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"),
-      ("\"><img src=x onerror=alert(1)>", "&quot;&gt;&lt;img src=x onerror=alert(1)&gt;"),
-      ("' onmouseover='x", "&#39; onmouseover=&#39;x"), ("&lt;", "&amp;lt;"), ("&#x3C;", "&amp;#x3C;"),
-      ("-->]]><!--", "--&gt;]]&gt;&lt;!--"), ("plain text, 7 > 5", "plain text, 7 &gt; 5"),
-    ])
-  func escapes(text: String, escaped: String) {
+  @Test(arguments: [
+    ("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"),
+    ("\"><img src=x onerror=alert(1)>", "&quot;&gt;&lt;img src=x onerror=alert(1)&gt;"),
+    ("' onmouseover='x", "&#39; onmouseover=&#39;x"), ("&lt;", "&amp;lt;"), ("&#x3C;", "&amp;#x3C;"),
+    ("-->]]><!--", "--&gt;]]&gt;&lt;!--"), ("plain text, 7 > 5", "plain text, 7 &gt; 5"),
+  ])
+  func `A text is escaped, in an element and in an attribute`(text: String, escaped: String) {
     #expect(HTML(text: text).markup == escaped)
     #expect(Tag.p { text }.markup == "<p>\(escaped)</p>")
     #expect(Tag.p(.title(text)).markup == "<p title=\"\(escaped)\"></p>")
     #expect(VoidTag.input(.value(text)).markup == "<input value=\"\(escaped)\">")
   }
 
-  @Test("A combining character after a quotation mark or an angle bracket does not hide it")
-  func joinedMarks() {
+  @Test func `A combining character after a quotation mark or an angle bracket does not hide it`() {
     #expect(HTML(text: "\"\u{301}").markup == "&quot;\u{301}")
     #expect(HTML(text: "<\u{338}").markup == "&lt;\u{338}")
     #expect(HTML(text: "\r\n<").markup == "\u{FFFD}\n&lt;")
   }
 
-  @Test("Invisible characters that could disguise a text are replaced")
-  func invisible() {
+  @Test func `Invisible characters that could disguise a text are replaced`() {
     for scalar in [
       "\u{0}", "\u{1B}", "\u{7F}", "\u{85}", "\u{9F}", "\u{AD}", "\u{200B}", "\u{200E}", "\u{202E}",
       "\u{2028}",
@@ -40,8 +36,7 @@ import Testing
     }
   }
 
-  @Test("Attributes that hold addresses, styles or scripts take no text")
-  func attributes() {
+  @Test func `Attributes that hold addresses, styles or scripts take no text`() {
     let tag = Tag.a(
       Attribute("href", "javascript:alert(1)"), Attribute("onclick", "x"), Attribute("style", "x"),
       Attribute("formaction", "//e"), .class("c")
@@ -51,22 +46,19 @@ import Testing
       Tag.option(.selected(true), .selected(false), .current(false)).markup == "<option selected></option>")
   }
 
-  @Test(
-    "A path link of any text leads to this server",
-    arguments: [
-      (Link("receipts", "rcp_1"), "/receipts/rcp_1"), (Link(), "/"),
-      (Link("", "evil.example"), "/evil.example"),
-      (Link("..", ".", "a"), "/a"), (Link("//evil.example"), "/%2F%2Fevil.example"),
-      (Link("javascript:alert(1)"), "/javascript%3Aalert%281%29"), (Link("a/b?c#d"), "/a%2Fb%3Fc%23d"),
-      (
-        Link("receipts", query: [("user", "a&b=c é"), ("none", nil), ("after", "")], fragment: "x y"),
-        "/receipts?user=a%26b%3Dc%20%C3%A9&after=#x%20y"
-      ),
-    ])
-  func links(link: Link, text: String) { #expect(link.text == text) }
+  @Test(arguments: [
+    (Link("receipts", "rcp_1"), "/receipts/rcp_1"), (Link(), "/"),
+    (Link("", "evil.example"), "/evil.example"),
+    (Link("..", ".", "a"), "/a"), (Link("//evil.example"), "/%2F%2Fevil.example"),
+    (Link("javascript:alert(1)"), "/javascript%3Aalert%281%29"), (Link("a/b?c#d"), "/a%2Fb%3Fc%23d"),
+    (
+      Link("receipts", query: [("user", "a&b=c é"), ("none", nil), ("after", "")], fragment: "x y"),
+      "/receipts?user=a%26b%3Dc%20%C3%A9&after=#x%20y"
+    ),
+  ])
+  func `A path link of any text leads to this server`(link: Link, text: String) { #expect(link.text == text) }
 
-  @Test("A link to another server is https, with a host and without characters that could end it")
-  func linksElsewhere() {
+  @Test func `A link to another server is https, with a host and without characters that could end it`() {
     #expect(Link(https: "https://example.com/a?b=c#d")?.text == "https://example.com/a?b=c#d")
     for text in [
       "http://example.com", "HTTPS://example.com", "javascript:alert(1)", "https:///x", "https://",
@@ -78,8 +70,7 @@ import Testing
     }
   }
 
-  @Test("Pieces appear in order, with any control flow")
-  func builder() {
+  @Test func `Pieces appear in order, with any control flow`() {
     let shown = HTML {
       for number in 1...2 { Tag.li { "\(number)" } }
       if true { "<" } else { Tag.p { "never" } }
@@ -89,8 +80,7 @@ import Testing
     #expect(shown.markup == "<li>1</li><li>2</li>&lt;<strong>a</strong>&gt;")
   }
 
-  @Test("A page has its language, title and stylesheet, and loads nothing else")
-  func document() {
+  @Test func `A page has its language, title and stylesheet, and loads nothing else`() {
     let page = HTMLDocument(
       title: "</title><script>", style: .linked(Link("style.css")), refresh: .init(seconds: 30),
       body: Tag.main { "é" })

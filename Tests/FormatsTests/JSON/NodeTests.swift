@@ -12,8 +12,7 @@ import Testing
 
   private static func isRead(_ text: String) -> Bool { read(text) { _ in true } ?? false }
 
-  @Test("Values are read as their own type only")
-  func kinds() {
+  @Test func `Values are read as their own type only`() {
     let words = #""t":true,"f":false,"z":null"#
     let text =
       #"{"s":"é\n\u00e9\ud83e\uddfe","i":-7,"n":1.5,\#(words),"a":[1,[2],{}],"o":{"s":"in"}}"#
@@ -53,8 +52,7 @@ import Testing
     #expect(isRead == true)
   }
 
-  @Test("The range of a value is what is written of it, so a text can be changed in place")
-  func ranges() {
+  @Test func `The range of a value is what is written of it, so a text can be changed in place`() {
     let text = #" {"s" : "é\n\"", "n":-1.50e2 ,"t":true,"z":null,"a":[1, "x"],"o":{},"é":""} "#
     let bytes = Array(text.utf8)
     let written = JSONDocument.read(bytes) { root in
@@ -76,8 +74,7 @@ import Testing
       ])
   }
 
-  @Test("Of a duplicate name the first counts, as for the toolchain's decoder")
-  func duplicates() throws {
+  @Test func `Of a duplicate name the first counts, as for the toolchain's decoder`() throws {
     struct Twice: Decodable { var a: Int? }
     let text = #"{"a":1,"\u0061":2,"a":"x"}"#
     #expect(try JSONDecoder().decode(Twice.self, from: Data(text.utf8)).a == 1)
@@ -85,8 +82,7 @@ import Testing
     #expect(Self.read(#"{"\u0061":2,"a":1}"#) { $0.member("a")?.int64 } == 2)
   }
 
-  @Test("A part that has no value leaves the rest readable")
-  func partsWithoutValue() {
+  @Test func `A part that has no value leaves the rest readable`() {
     for part in [#""\ud800""#, #""\ude00""#, #""\ud800\u0041""#, "1e999", "99999999999999999999999999"] {
       let read = Self.read("{\"before\":1,\"odd\":\(part),\"after\":2}") { root in
         let odd = root.member("odd")
@@ -107,9 +103,8 @@ import Testing
     "-01", "1.", "1.e3", "1e", "1e+", "1-2", "-.5", "1.2.3", "+1", "0x1", "1_0", "--1",
   ]
 
-  @Test(
-    "A text with a part that is not JSON is not JSON, even if that part is not read", arguments: notJSON)
-  func unreadPartThatIsNotJSON(part: String) {
+  @Test(arguments: notJSON)
+  func `A text with a part that is not JSON is not JSON, even if that part is not read`(part: String) {
     #expect(!Self.isRead(part))
     #expect(!Self.isRead("[\(part)]"))
     #expect(!Self.isRead("{\"read\":1,\"unread\":\(part)}"))
@@ -139,8 +134,7 @@ import Testing
     #expect(Self.isRead(text))
   }
 
-  @Test("Names that only look alike are two names")
-  func namesThatLookAlike() throws {
+  @Test func `Names that only look alike are two names`() throws {
     let text = "{\"e\u{301}\":1,\"\u{E9}\":2}"
     #expect(Self.read(text) { $0.member(named: "\u{E9}")?.int64 } == 2)
     let value = try JSONValue(parsing: Array(text.utf8))
@@ -148,31 +142,27 @@ import Testing
     #expect(value["\u{E9}"] == 2)
   }
 
-  @Test(
-    "Whole numbers are read in every form that the toolchain's decoder accepts",
-    arguments: [
-      "0", "-0", "7", "-1", "1.0", "1e3", "1.5e1", "100e-2", "9223372036854775807", "-9223372036854775808",
-      "9223372036854775808", "-9223372036854775809", "1.5", "1e-1", "1e19", "9e18", "0.0", "-0.0", "0e0",
-      "00",
-      "+1", "1e400", "0e99999999", "120e-1",
-    ])
-  func wholeNumbers(text: String) {
+  @Test(arguments: [
+    "0", "-0", "7", "-1", "1.0", "1e3", "1.5e1", "100e-2", "9223372036854775807", "-9223372036854775808",
+    "9223372036854775808", "-9223372036854775809", "1.5", "1e-1", "1e19", "9e18", "0.0", "-0.0", "0e0",
+    "00",
+    "+1", "1e400", "0e99999999", "120e-1",
+  ])
+  func `Whole numbers are read in every form that the toolchain's decoder accepts`(text: String) {
     let decoded = try? JSONDecoder().decode([Int64].self, from: Data("[\(text)]".utf8)).first
     var read: Int64?
     _ = Self.read("[\(text)]") { $0.forEachElement { read = $0.int64 } }
     #expect(read == decoded)
   }
 
-  @Test(
-    "A number that is not whole is not read as an integer", arguments: ["4503599627370497.50", "1e-400"])
-  func notWhole(text: String) {
+  @Test(arguments: ["4503599627370497.50", "1e-400"])
+  func `A number that is not whole is not read as an integer`(text: String) {
     let read = Self.read(text) { ($0.int64, $0.double) }
     #expect(read?.0 == nil)
     #expect(read?.1 != nil)
   }
 
-  @Test("Depth is limited as it is for the toolchain's decoder")
-  func depth() {
+  @Test func `Depth is limited as it is for the toolchain's decoder`() {
     struct Anything: Decodable { init(from decoder: any Decoder) {} }
     for levels in [1, 511, 512, 513, 100_000] {
       for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
@@ -187,8 +177,7 @@ import Testing
     }
   }
 
-  @Test("Text that is not JSON is refused, and whitespace around JSON is accepted")
-  func structure() {
+  @Test func `Text that is not JSON is refused, and whitespace around JSON is accepted`() {
     let broken = [
       "", " ", "nul", "nulL", "tru", "+1", ".5", "'a'", "\"", "\"a", #""\""#, #""\u12"}"#, "[", "]", "[,]",
       "[1,,]", "[1 2]",
@@ -206,8 +195,7 @@ import Testing
     #expect(JSONDocument.read([0xFF, 0xFE, 0x7B, 0, 0x7D, 0]) { _ in true } == nil)
   }
 
-  @Test("Strings of every length and content end correctly")
-  func lengths() {
+  @Test func `Strings of every length and content end correctly`() {
     for count in 0...70 {
       for mark in ["", "\\\"", "\\\\", "é", "\u{7F}", "~ "] {
         let plain = String(repeating: "x", count: count)
@@ -220,8 +208,7 @@ import Testing
     }
   }
 
-  @Test("Random values are read as they were written, compact and indented")
-  func random() {
+  @Test func `Random values are read as they were written, compact and indented`() {
     for seed in UInt64(1)...500 {
       var generator = SeededGenerator(seed: seed)
       let value = generator.value(levels: 4)

@@ -22,20 +22,17 @@ import Testing
     ] as [(String, JSONValue)])
   func kinds(text: String, value: JSONValue) throws { #expect(try Self.parse(text) == value) }
 
-  @Test(
-    "Text that is not JSON is refused with a reason",
-    arguments: [
-      "", " ", "nul", "tru", "+1", "01", ".5", "1.", "1e", "--1", "0x10", "NaN", "Infinity", "'a'", "\"",
-      "\"a", "\"\n\"", #""\x""#, #""\u12""#, #""\uD800""#, "[", "]", "[,]", "[1,,]", "[1 2]", "{", "{\"a\"}",
-      "{\"a\":}", "{,}", "{a:1}", "{\"a\":1 \"b\":2}", "// c\n1", "1 2", "{}{}", "[1]x",
-    ])
-  func refused(text: String) {
+  @Test(arguments: [
+    "", " ", "nul", "tru", "+1", "01", ".5", "1.", "1e", "--1", "0x10", "NaN", "Infinity", "'a'", "\"",
+    "\"a", "\"\n\"", #""\x""#, #""\u12""#, #""\uD800""#, "[", "]", "[,]", "[1,,]", "[1 2]", "{", "{\"a\"}",
+    "{\"a\":}", "{,}", "{a:1}", "{\"a\":1 \"b\":2}", "// c\n1", "1 2", "{}{}", "[1]x",
+  ])
+  func `Text that is not JSON is refused with a reason`(text: String) {
     let error = #expect(throws: JSONSyntaxError.self) { try Self.parse(text) }
     #expect(error?.description.isEmpty == false)
   }
 
-  @Test("A comma after the last element is JSON5, and not JSON")
-  func lastComma() throws {
+  @Test func `A comma after the last element is JSON5, and not JSON`() throws {
     for text in ["[1,]", #"{"a":1,}"#, "[[],]", #"{"a":{},}"#] {
       #expect(throws: JSONSyntaxError.self) { try Self.parse(text) }
     }
@@ -43,8 +40,7 @@ import Testing
     #expect(try Self.parse(#"{"a":1,}"#, json5: true) == ["a": 1])
   }
 
-  @Test("An error names the position of the first invalid byte")
-  func placeOfFault() {
+  @Test func `An error names the position of the first invalid byte`() {
     for (text, words) in [
       ("{\n  \"a\": 1,\n}", "line 3, byte 1"), ("[1 2]", "line 1, byte 4"), ("[\"\u{1}\"]", "line 1, byte 3"),
       ("{\"a\":", "ends too early"), ("", "ends too early"), (#""\ud800""#, "surrogate"),
@@ -54,8 +50,7 @@ import Testing
     }
   }
 
-  @Test("JSON5 is read only on request")
-  func json5() throws {
+  @Test func `JSON5 is read only on request`() throws {
     let text = """
       // a comment
       { unquoted: 'single', "list": [1, 2,], hex: 0x1F, plus: +1, half: .5, /* more */ nested: { a: null, }, }
@@ -84,18 +79,16 @@ import Testing
     #expect(try Self.parse(text, json5: true) == value)
   }
 
-  @Test(
-    "A string or a number that means nothing in JSON5 is refused",
-    arguments: [
-      #"'\q'"#, #"'\0'"#, #"'\1'"#, #"'\x4'"#, #"'\u12'"#, #"'\uD83E'"#, #"'\uD83Ex'"#, #"'\uDDFE'"#,
-      #"'\uD83E\u0041'"#, "'a\nb'", "'a\tb'", "'\0'", "'a", "0xFFFFFFFFFFFFFFFF", "1e400",
-    ])
-  func meaningless(text: String) {
+  @Test(arguments: [
+    #"'\q'"#, #"'\0'"#, #"'\1'"#, #"'\x4'"#, #"'\u12'"#, #"'\uD83E'"#, #"'\uD83Ex'"#, #"'\uDDFE'"#,
+    #"'\uD83E\u0041'"#, "'a\nb'", "'a\tb'", "'\0'", "'a", "0xFFFFFFFFFFFFFFFF", "1e400",
+  ])
+  func `A string or a number that means nothing in JSON5 is refused`(text: String) {
     #expect(throws: JSONSyntaxError.self) { try Self.parse(text, json5: true) }
   }
 
-  @Test("A text nested too deeply is an error, not a crash (R8)", arguments: [10_000, 4 * 1024 * 1024])
-  func depth(count: Int) {
+  @Test(arguments: [10_000, 4 * 1024 * 1024])
+  func `A text nested too deeply is an error, not a crash (R8)`(count: Int) {
     for opening in ["[", "{\"a\":"] {
       let text = Array(String(repeating: opening, count: count / opening.utf8.count).utf8)
       for json5 in [false, true] {
@@ -107,8 +100,7 @@ import Testing
     #expect(throws: JSONSyntaxError.self) { try Self.parse(closed) }
   }
 
-  @Test("A text nested to the decoder's limit is read")
-  func deepEnough() throws {
+  @Test func `A text nested to the decoder's limit is read`() throws {
     let depth = 500
     var value = try Self.parse(String(repeating: "[", count: depth) + String(repeating: "]", count: depth))
     var seen = 0
@@ -120,8 +112,7 @@ import Testing
     #expect(seen == depth)
   }
 
-  @Test("Of two members with one name always the same one is read")
-  func duplicates() throws {
+  @Test func `Of two members with one name always the same one is read`() throws {
     let first = try Self.parse(#"{"a":1,"b":0,"a":2}"#)
     guard case .object(let members) = first else {
       Issue.record("no object")
@@ -131,8 +122,7 @@ import Testing
     for _ in 0..<50 { #expect(try Self.parse(#"{"a":1,"b":0,"a":2}"#) == first) }
   }
 
-  @Test("Numbers too large for any type are an error or a double, not a crash")
-  func hugeNumbers() throws {
+  @Test func `Numbers too large for any type are an error or a double, not a crash`() throws {
     #expect(try Self.parse("1e308") == .number(1e308))
     #expect(try Self.parse("123456789012345678901234567890") == .number(1.2345678901234568e29))
     for text in ["1e400", "-1e400", String(repeating: "9", count: 400), "1e99999999999999999999"] {
@@ -142,8 +132,7 @@ import Testing
     _ = try? Self.parse("1e-400")
   }
 
-  @Test("Bytes that are not UTF-8 are refused, in values and in names")
-  func invalidUTF8() {
+  @Test func `Bytes that are not UTF-8 are refused, in values and in names`() {
     let broken: [[UInt8]] = [
       [0xFF], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82],
     ]
@@ -155,33 +144,29 @@ import Testing
     }
   }
 
-  @Test("A name that is not UTF-8 does not end the process, in JSON5 without quotes")
-  func bareNameThatIsNotUTF8() {
+  @Test func `A name that is not UTF-8 does not end the process, in JSON5 without quotes`() {
     let text = Array("{a".utf8) + [0xFF, 0xFF] + Array(": 1}".utf8)
     #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: text, json5: true) }
   }
 
-  @Test(
-    "An invalid number in JSON5 does not end the process",
-    arguments: [
-      "0x0xFF", "0x", "0xG", "3epo", "3e", "1e+", "1.2.3", ".", "+.", "1-2", "01", "1_000", "0x1p3", "+true",
-      "--1", "１", "0x１", "1\u{301}", "0x-1", "1..2", "..5", ".e5",
-    ])
-  func noNumber(text: String) {
+  @Test(arguments: [
+    "0x0xFF", "0x", "0xG", "3epo", "3e", "1e+", "1.2.3", ".", "+.", "1-2", "01", "1_000", "0x1p3", "+true",
+    "--1", "１", "0x１", "1\u{301}", "0x-1", "1..2", "..5", ".e5",
+  ])
+  func `An invalid number in JSON5 does not end the process`(text: String) {
     for text in [text, "[\(text)]", "{a: \(text) }"] {
       #expect(throws: JSONSyntaxError.self) { try Self.parse(text, json5: true) }
     }
   }
 
-  @Test("A text with a NUL is not read as UTF-16 or UTF-32", arguments: [false, true])
-  func onlyUTF8(json5: Bool) {
+  @Test(arguments: [false, true])
+  func `A text with a NUL is not read as UTF-16 or UTF-32`(json5: Bool) {
     for text in [[0x5B, 0, 0x5D, 0], [0, 0x5B, 0, 0x5D], [0, 0, 0, 0x33], [0x33, 0, 0, 0]] as [[UInt8]] {
       #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: text, json5: json5) }
     }
   }
 
-  @Test("A number at the end of a text ends there, with any bytes after it in memory")
-  func numberAtTheEnd() throws {
+  @Test func `A number at the end of a text ends there, with any bytes after it in memory`() throws {
     for digits in 1...64 {
       let text = String(repeating: "9", count: digits)
       let value = try Self.parse(text, json5: true)
@@ -189,8 +174,8 @@ import Testing
     }
   }
 
-  @Test("Written JSON is read back the same", arguments: 0..<200 as Range<UInt64>)
-  func roundTrip(seed: UInt64) throws {
+  @Test(arguments: 0..<200 as Range<UInt64>)
+  func `Written JSON is read back the same`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<5 {
       let value = random.value(levels: 5)
@@ -199,8 +184,8 @@ import Testing
     }
   }
 
-  @Test("Nonsense of any kind is a value or an error, not a crash", arguments: 0..<100 as Range<UInt64>)
-  func nonsense(seed: UInt64) {
+  @Test(arguments: 0..<100 as Range<UInt64>)
+  func `Nonsense of any kind is a value or an error, not a crash`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var bytes = random.value(levels: 4).serialized()
     for _ in 0..<Int.random(in: 1...4, using: &random) where !bytes.isEmpty {

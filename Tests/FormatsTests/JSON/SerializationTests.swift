@@ -4,30 +4,27 @@ import Formats
 import Testing
 
 @Suite("Writing JSON") struct SerializationTests {
-  @Test(
-    "Texts are escaped where RFC 8259 §7 says so, and nowhere else",
-    arguments: [
-      ("", #""""#), ("plain", #""plain""#), ("a\"b\\c", #""a\"b\\c""#), ("/", #""/""#),
-      ("a\nb\rc\td", #""a\nb\rc\td""#), ("\r\n", #""\r\n""#),
-      ("\u{0}\u{1}\u{8}\u{B}\u{C}\u{1F}", #""\u0000\u0001\u0008\u000b\u000c\u001f""#),
-      ("\u{7F}\u{85}\u{2028}\u{2029}", "\"\u{7F}\u{85}\u{2028}\u{2029}\""),
-      ("é 漢 🧾 \u{10FFFF}", "\"é 漢 🧾 \u{10FFFF}\""),
-    ])
-  func escaping(text: String, written: String) {
+  @Test(arguments: [
+    ("", #""""#), ("plain", #""plain""#), ("a\"b\\c", #""a\"b\\c""#), ("/", #""/""#),
+    ("a\nb\rc\td", #""a\nb\rc\td""#), ("\r\n", #""\r\n""#),
+    ("\u{0}\u{1}\u{8}\u{B}\u{C}\u{1F}", #""\u0000\u0001\u0008\u000b\u000c\u001f""#),
+    ("\u{7F}\u{85}\u{2028}\u{2029}", "\"\u{7F}\u{85}\u{2028}\u{2029}\""),
+    ("é 漢 🧾 \u{10FFFF}", "\"é 漢 🧾 \u{10FFFF}\""),
+  ])
+  func `Texts are escaped where RFC 8259 §7 says so, and nowhere else`(text: String, written: String) {
     #expect(JSONValue.string(text).serialized() == Array(written.utf8))
     let object = JSONValue.object([.init(name: text, value: .null)])
     #expect(object.serialized() == Array("{\(written):null}".utf8))
   }
 
-  @Test("The path of a key shows control characters escaped", arguments: ["\u{7F}", "\u{9B}", "\u{2028}"])
-  func pathOfControls(control: String) {
+  @Test(arguments: ["\u{7F}", "\u{9B}", "\u{2028}"])
+  func `The path of a key shows control characters escaped`(control: String) {
     let digits = String(control.unicodeScalars.first!.value, radix: 16)
     let escape = "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
     #expect(JSON5Reader.path("apps", "a\(control)b") == "apps[\"a\(escape)b\"]")
   }
 
-  @Test("Every control character is escaped, in values and in names")
-  func controls() throws {
+  @Test func `Every control character is escaped, in values and in names`() throws {
     for code in UInt8.min..<0x20 {
       let text = String(Unicode.Scalar(code))
       for value: JSONValue in [.string(text), .object([.init(name: text, value: 1)])] {
@@ -38,29 +35,26 @@ import Testing
   }
 
   @Test(
-    "Numbers are written as JSON and read back the same",
     arguments: [
       (.integer(0), "0"), (.integer(.max), "9223372036854775807"), (.integer(.min), "-9223372036854775808"),
       (.number(0.5), "0.5"), (.number(-2.25), "-2.25"), (.number(1e300), "1e+300"),
       (.number(.leastNonzeroMagnitude), "5e-324"),
       (.number(.infinity), "null"), (.number(-.infinity), "null"), (.number(.nan), "null"),
     ] as [(JSONValue, String)])
-  func numbers(value: JSONValue, written: String) throws {
+  func `Numbers are written as JSON and read back the same`(value: JSONValue, written: String) throws {
     #expect(value.text == written)
     let read = try JSONValue(parsing: value.serialized())
     #expect(written == "null" ? read == .null : read == value)
   }
 
-  @Test("Members keep their order, also with a duplicate name")
-  func order() {
+  @Test func `Members keep their order, also with a duplicate name`() {
     let value: JSONValue = ["z": 1, "a": [true, false, .null], "z": ["m": "n"]]
     #expect(value.text == #"{"z":1,"a":[true,false,null],"z":{"m":"n"}}"#)
     #expect(value["z"] == 1)
     #expect(value["y"] == nil && JSONValue.string("z")["z"] == nil)
   }
 
-  @Test("Pretty text indents by two spaces, and keeps empty containers on one line")
-  func pretty() {
+  @Test func `Pretty text indents by two spaces, and keeps empty containers on one line`() {
     let value: JSONValue = ["a": [1, [], .object([])], "b": ["c": "d\ne"]]
     #expect(
       value.prettyText == """
@@ -77,8 +71,7 @@ import Testing
         """)
   }
 
-  @Test("An absent member is null, and only a string has a text")
-  func absence() {
+  @Test func `An absent member is null, and only a string has a text`() {
     #expect(JSONValue.optional(String?.none) == .null && JSONValue.optional(Int64?.none) == .null)
     #expect(JSONValue.optional("") == "" && JSONValue.optional(Int64(7)) == 7)
     #expect(JSONValue.string("x").stringValue == "x" && JSONValue.integer(1).stringValue == nil)

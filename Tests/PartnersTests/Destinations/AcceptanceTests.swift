@@ -25,8 +25,7 @@ struct AcceptanceTests {
   private static let withoutID = Verdict.delivered(importID: nil)
   private static let accepted = Verdict.delivered(importID: "imp")
 
-  @Test("A login page is a wrong configuration, in any spelling of its media type")
-  func loginPage() {
+  @Test func `A login page is a wrong configuration, in any spelling of its media type`() {
     for type in ["text/html", "TEXT/HTML; charset=utf-8", " text/html ;q=1", "text/html,text/html"] {
       #expect(verdict("<form>", type: type) == Self.page, "\(type)")
       #expect(verdict("", type: type, status: 204) == Self.page, "\(type)")
@@ -37,8 +36,7 @@ struct AcceptanceTests {
     #expect(verdict("text", type: "text/plain; a=text/html") == Self.withoutID)
   }
 
-  @Test("A page with a wrong or missing media type is recognised by its beginning")
-  func unlabelledPage() {
+  @Test func `A page with a wrong or missing media type is recognised by its beginning`() {
     for type in [nil, "", "application/json", "text/plain"] as [String?] {
       for text in ["<!DOCTYPE html><p>", "\r\n\t <!doctype HTML>", "<HTML lang=en>", "\u{FEFF}<html>"] {
         #expect(verdict(text, type: type) == Self.page, "\(text)")
@@ -47,8 +45,7 @@ struct AcceptanceTests {
     #expect(verdict("<receipt/>", type: "application/xml") == Self.withoutID)
   }
 
-  @Test("Errors without an id are a wrong configuration, with any media type")
-  func errorsWithoutID() {
+  @Test func `Errors without an id are a wrong configuration, with any media type`() {
     let texts = [
       #"{"errors":["unknown api_key"]}"#, #"{"errors":"no"}"#, #"{"errors":{"key":["unknown"]}}"#,
       #"{"errors":[null]}"#, #"{"errors":true}"#, #"{"errors":1}"#, #"{"id":null,"errors":["x"]}"#,
@@ -63,8 +60,7 @@ struct AcceptanceTests {
     }
   }
 
-  @Test("An id is an acceptance, with or without errors; so is an answer with empty errors")
-  func acceptances() {
+  @Test func `An id is an acceptance, with or without errors; so is an answer with empty errors`() {
     for text in [
       #"{"id":"imp"}"#, #"{"errors":["deprecated"],"id":"imp"}"#, #"{"id":"imp","errors":null}"#,
       "\u{FEFF}" + #"{"id":"imp"}"#,
@@ -80,8 +76,7 @@ struct AcceptanceTests {
     }
   }
 
-  @Test("With a truncated body the status line decides, unless the type is HTML (R3)")
-  func cutOff() {
+  @Test func `With a truncated body the status line decides, unless the type is HTML (R3)`() {
     let lost = DeliveryAnswer.Failure.transient("connection_lost")
     for text in [#"{"errors":["unkn"#, #"{"id":"im"#, "{", ""] {
       let answer = verdict(Array(text.utf8), type: "application/json", failure: lost)
@@ -91,8 +86,7 @@ struct AcceptanceTests {
     #expect(verdict(Array(#"{"errors":["x"]}"#.utf8), failure: lost) == Self.errors)
   }
 
-  @Test("A compressed answer with a success status accepts nothing, because it may hide errors")
-  func coded() {
+  @Test func `A compressed answer with a success status accepts nothing, because it may hide errors`() {
     var answer = DeliveryAnswer(status: 200, contentType: "application/json", body: [0x1F, 0x8B])
     answer.isCoded = true
     let now = Timestamp(unixSeconds: 1_800_000_000)
@@ -101,8 +95,7 @@ struct AcceptanceTests {
     #expect(destination.verdict(on: answer, now: now) == .refused(.status(422)), "a status is readable")
   }
 
-  @Test("Other statuses keep their verdict with any body")
-  func otherStatuses() {
+  @Test func `Other statuses keep their verdict with any body`() {
     #expect(verdict(#"{"errors":["x"]}"#, status: 422) == .refused(.status(422)))
     #expect(verdict("<html>", type: "text/html", status: 502) == .retry(.status(502), retryAfter: nil))
     #expect(verdict(#"{"id":"imp"}"#, status: 403) == .misconfigured(.status(403)))

@@ -35,8 +35,7 @@ private let whole = ReceiptContent(
 
 @Suite("The conformance of destinations")
 struct DestinationConformanceTests {
-  @Test("Every processor's default is a registered destination, and no two have one name")
-  func registered() {
+  @Test func `Every processor's default is a registered destination, and no two have one name`() {
     let names = DestinationRegistry.standard.kinds.map(\.name)
     #expect(Set(names).count == names.count)
     #expect(names.contains(StripeSection(webhookSecrets: []).deliverTo.first))

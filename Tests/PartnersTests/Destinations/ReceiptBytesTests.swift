@@ -22,16 +22,14 @@ private func body(
 
 @Suite("The bytes of a receipt")
 struct ReceiptBytesTests {
-  @Test("A receipt with a context is these bytes")
-  func whole() {
+  @Test func `A receipt with a context is these bytes`() {
     #expect(
       body(context: "e30=")
         == #"{"user_id":"jdo-1","stripe_object_type":"subscription","stripe_object_id":"sub_1","#
         + #""stripe_price_id":"price_1","ply_context":"e30="}"#)
   }
 
-  @Test("Without a context the member is left out")
-  func withoutContext() {
+  @Test func `Without a context the member is left out`() {
     let bare =
       #"{"user_id":"jdo-1","stripe_object_type":"checkout_session","stripe_object_id":"cs_1","#
       + #""stripe_price_id":"price_1"}"#
@@ -39,8 +37,7 @@ struct ReceiptBytesTests {
     #expect(body(type: .checkoutSession, id: "cs_1", context: "e30=", forwardsContext: false) == bare)
   }
 
-  @Test("The store product of the price is named, and that of no other price")
-  func storeProduct() {
+  @Test func `The store product of the price is named, and that of no other price`() {
     let destination = PurchaselyDestination(
       PurchaselySettings(apiKey: "k", storeProducts: ["price_1": "com.example.gold"], userAgent: "receiptd/1")
     )
@@ -56,13 +53,11 @@ struct ReceiptBytesTests {
     #expect(!body("price_2").contains("store_product_id"))
   }
 
-  @Test(
-    "Every text is sent unchanged",
-    arguments: [
-      "usuário-Ω-日本-😀", "quote\"back\\slash", "line\nreturn\rtab\t", "\u{0}\u{1}\u{1F}\u{7F}", "a/b+c=", "",
-      "\u{2028}\u{2029}\u{FEFF}", "e\u{301}", "👩‍👩‍👧‍👦", "</script>", "{\"user_id\":\"x\"}",
-    ])
-  func roundTrip(text: String) throws {
+  @Test(arguments: [
+    "usuário-Ω-日本-😀", "quote\"back\\slash", "line\nreturn\rtab\t", "\u{0}\u{1}\u{1F}\u{7F}", "a/b+c=", "",
+    "\u{2028}\u{2029}\u{FEFF}", "e\u{301}", "👩‍👩‍👧‍👦", "</script>", "{\"user_id\":\"x\"}",
+  ])
+  func `Every text is sent unchanged`(text: String) throws {
     let body = body(user: UserID(text), id: ObjectID(text), price: PriceID(text), context: text)
     let written = try JSONValue(parsing: Array(body.utf8))
     for name in ["user_id", "stripe_object_id", "stripe_price_id", "ply_context"] {
@@ -71,19 +66,16 @@ struct ReceiptBytesTests {
     }
   }
 
-  @Test("Only necessary characters are escaped, in the shortest way")
-  func escapes() {
+  @Test func `Only necessary characters are escaped, in the shortest way`() {
     #expect(body(user: "\"\\/\n\u{1}é😀").contains(#""user_id":"\"\\/\n\u0001é😀","#))
   }
 
-  @Test("The same receipt gives the same bytes every time (R3)")
-  func same() {
+  @Test func `The same receipt gives the same bytes every time (R3)`() {
     let first = body(context: "e30=")
     #expect((0..<100).allSatisfy { _ in body(context: "e30=") == first })
   }
 
-  @Test("The headers carry the key, the platform and the user agent")
-  func headers() {
+  @Test func `The headers carry the key, the platform and the user agent`() {
     let headers = destination().headers(
       for: OutgoingReceipt(id: "rcp_1", processor: "stripe", body: [], sentAt: Timestamp(unixSeconds: 0))
     ).map { "\($0.name): \($0.value)" }

@@ -78,8 +78,7 @@ struct StorePurchaseTests {
     #expect(sent.body == #"{"user_id":"jdo-1","store_product_id":"premium:monthly",\#(proof)}"#)
   }
 
-  @Test("Receipt data takes the place of the transaction, and is sent exactly as it came")
-  func receiptData() throws {
+  @Test func `Receipt data takes the place of the transaction, and is sent exactly as it came`() throws {
     var members = Self.members(.appStore)
     members["original_transaction_id"] = nil
     members["receipt_data"] = "ab+/cQ=="
@@ -94,8 +93,8 @@ struct StorePurchaseTests {
     #expect(try Self.read(members).key != purchase.key)
   }
 
-  @Test("A context is passed on unchanged, and its price does not count", arguments: [true, false])
-  func context(forwardsContext: Bool) throws {
+  @Test(arguments: [true, false])
+  func `A context is passed on unchanged, and its price does not count`(forwardsContext: Bool) throws {
     let blob = Base64.encode(Array(#"{"stripe_price_id":"stripe.monthly"}"#.utf8))
     var members = Self.members(.playStore)
     members["ply_context"] = .string(blob)
@@ -106,8 +105,7 @@ struct StorePurchaseTests {
     #expect(body.hasSuffix(#""purchase_token":"aaa.NNN-ccc_DDD""# + end))
   }
 
-  @Test("The identity is the store's id, with the platform as the processor")
-  func identity() throws {
+  @Test func `The identity is the store's id, with the platform as the processor`() throws {
     let keys = try StorePlatform.allCases.map { try Self.read(Self.members($0)).key }
     #expect(keys.map(\.processor.text) == ["app_store", "play_store", "appgallery"])
     #expect(keys.map(\.type.text) == ["original_transaction", "purchase_token", "subscription"])
@@ -116,8 +114,7 @@ struct StorePurchaseTests {
     #expect(StorePlatform(ProcessorName("stripe")) == nil)
   }
 
-  @Test("An id that is too long, or looks like an erased one, is identified by its digest")
-  func digests() throws {
+  @Test func `An id that is too long, or looks like an erased one, is identified by its digest`() throws {
     for token in [String(repeating: "t", count: 256), "erased:00"] {
       var members = Self.members(.playStore)
       members["purchase_token"] = .string(token)
@@ -131,8 +128,8 @@ struct StorePurchaseTests {
     #expect(try Self.read(members).key.id.text.utf8.count == 255)
   }
 
-  @Test("Each required field is asked for by its name", arguments: StorePlatform.allCases)
-  func missing(platform: StorePlatform) throws {
+  @Test(arguments: StorePlatform.allCases)
+  func `Each required field is asked for by its name`(platform: StorePlatform) throws {
     let whole = Self.members(platform)
     for name in whole.keys {
       for absent in [nil, JSONValue.null] {
@@ -152,16 +149,15 @@ struct StorePurchaseTests {
     (.appGallery, "stripe_object_type"),
   ]
 
-  @Test("A field of another platform is refused by its name", arguments: foreignFields)
-  func foreign(platform: StorePlatform, name: String) throws {
+  @Test(arguments: foreignFields)
+  func `A field of another platform is refused by its name`(platform: StorePlatform, name: String) throws {
     var members = Self.members(platform)
     members[name] = name == "account_flag" ? 1 : "e30="
     let field = try #require(StorePurchase.Field(rawValue: name))
     #expect(Self.fault(members) == .foreign(field, platform))
   }
 
-  @Test("A transaction and receipt data exclude each other")
-  func exclusive() {
+  @Test func `A transaction and receipt data exclude each other`() {
     var members = Self.members(.appStore)
     members["receipt_data"] = "e30="
     #expect(Self.fault(members) == .exclusive(.originalTransactionID, .receiptData))
@@ -197,8 +193,7 @@ struct StorePurchaseTests {
     #expect(!words.isEmpty)
   }
 
-  @Test("Receipt data has a limit, and is base64")
-  func receiptDataLimit() throws {
+  @Test func `Receipt data has a limit, and is base64`() throws {
     var members = Self.members(.appStore)
     members["original_transaction_id"] = nil
     let longest = String(repeating: "A", count: StorePurchase.receiptDataBytesMax)
@@ -210,8 +205,7 @@ struct StorePurchaseTests {
     }
   }
 
-  @Test("The context has the rules of a posted one")
-  func contextFaults() {
+  @Test func `The context has the rules of a posted one`() {
     var members = Self.members(.playStore)
     for (text, fault) in [("%%%", PlyContext.Fault.notBase64), ("", .empty)] {
       members["ply_context"] = .string(text)
@@ -219,8 +213,7 @@ struct StorePurchaseTests {
     }
   }
 
-  @Test("A body that is no object, and a field with two values, are refused")
-  func bodies() throws {
+  @Test func `A body that is no object, and a field with two values, are refused`() throws {
     for text in ["", "{", "[]", "\"x\"", "null"] {
       #expect(throws: StorePurchase.Fault.notJSON) { try StorePurchase.read(Array(text.utf8)) }
     }
@@ -235,8 +228,7 @@ struct StorePurchaseTests {
     #expect(named.users == ["jdo-1"])
   }
 
-  @Test("Purchasely takes the app stores; a webhook, which the relay signs, does not")
-  func accepted() {
+  @Test func `Purchasely takes the app stores; a webhook, which the relay signs, does not`() {
     for platform in StorePlatform.allCases {
       #expect(PurchaselyDestination.accepts(platform.processor))
       #expect(!WebhookDestination.accepts(platform.processor))

@@ -17,8 +17,7 @@ private func verdict(
 
 @Suite("Verdicts of answers")
 struct VerdictTests {
-  @Test("Every status from 100 to 599 has the verdict of the contract")
-  func everyStatus() {
+  @Test func `Every status from 100 to 599 has the verdict of the contract`() {
     for status in 100...599 {
       let expected: Verdict =
         switch status {
@@ -33,22 +32,19 @@ struct VerdictTests {
     }
   }
 
-  @Test(
-    "A number that is not a status of HTTP is retried", arguments: [Int.min, -1, 0, 99, 600, 999, Int.max])
-  func noStatus(status: Int) {
+  @Test(arguments: [Int.min, -1, 0, 99, 600, 999, Int.max])
+  func `A number that is not a status of HTTP is retried`(status: Int) {
     #expect(verdict(status) == .retry(.status(status), retryAfter: nil))
   }
 
-  @Test("A transfer without an answer is retried, unless the configuration is wrong")
-  func noAnswer() {
+  @Test func `A transfer without an answer is retried, unless the configuration is wrong`() {
     #expect(verdict(nil) == .retry(Reason("no_answer"), retryAfter: nil))
     let timeout = verdict(nil, failure: .transient("timeout"))
     #expect(timeout == .retry(Reason("timeout"), retryAfter: nil))
     #expect(verdict(nil, failure: .misconfigured("certificate")) == .misconfigured(Reason("certificate")))
   }
 
-  @Test("A status counts even when the rest of the answer is missing (R3)")
-  func brokenOff() {
+  @Test func `A status counts even when the rest of the answer is missing (R3)`() {
     let failure = DeliveryAnswer.Failure.transient("partial")
     #expect(verdict(200, failure: failure) == .delivered(importID: nil))
     #expect(verdict(422, failure: failure) == .refused(.status(422)))
@@ -56,15 +52,13 @@ struct VerdictTests {
     #expect(verdict(201, failure: .misconfigured("certificate")) == .delivered(importID: nil))
   }
 
-  @Test("The import id is kept when the answer has one")
-  func importID() {
+  @Test func `The import id is kept when the answer has one`() {
     let body = Array(#"{"id":"00001111-2222-3333-4444-555566667777","more":[1]}"#.utf8)
     #expect(verdict(200, body: body) == .delivered(importID: "00001111-2222-3333-4444-555566667777"))
     #expect(verdict(202, body: body) == .delivered(importID: "00001111-2222-3333-4444-555566667777"))
   }
 
-  @Test("A 2xx with another body is delivered all the same, without an import id (R3)")
-  func oddBodies() {
+  @Test func `A 2xx with another body is delivered all the same, without an import id (R3)`() {
     let texts = [
       "", "{", "null", "[]", "OK", "{}", #"{"id":null}"#, #"{"id":7}"#, #"{"id":""}"#, #"{"ID":"x"}"#,
       #"{"id":"a\nb"}"#,
@@ -78,8 +72,7 @@ struct VerdictTests {
       verdict(200, body: [UInt8](repeating: UInt8(ascii: "["), count: 1 << 20)) == .delivered(importID: nil))
   }
 
-  @Test("Retry-After counts only for verdicts that are retried")
-  func whereItCounts() {
+  @Test func `Retry-After counts only for verdicts that are retried`() {
     for status in [408, 409, 425, 500, 503, 599] {
       #expect(verdict(status, retryAfter: "7") == .retry(.status(status), retryAfter: .seconds(7)))
     }

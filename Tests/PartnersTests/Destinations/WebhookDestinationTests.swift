@@ -35,8 +35,7 @@ private let keys: [(text: String, isValid: Bool)] = [
 
 @Suite("The webhook destination")
 struct WebhookDestinationTests {
-  @Test("A message is signed as the specification's example is")
-  func signature() throws {
+  @Test func `A message is signed as the specification's example is`() throws {
     let id: ReceiptID = "msg_p5jXN8AQM9LWM0D4loKWxJek"
     let body = #"{"test": 2432232314}"#
     #expect(try header("webhook-id", id: id, body: body) == "msg_p5jXN8AQM9LWM0D4loKWxJek")
@@ -46,8 +45,7 @@ struct WebhookDestinationTests {
         == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
   }
 
-  @Test("While a secret is being replaced, each secret signs")
-  func rotation() throws {
+  @Test func `While a secret is being replaced, each secret signs`() throws {
     let other = "whsec_" + Base64.encode(Array(1...32))
     let both = try #require(try header("webhook-signature", [secret, other], id: "rcp_1", body: "{}"))
     let each = try [secret, other].map { try header("webhook-signature", [$0], id: "rcp_1", body: "{}") }
@@ -60,8 +58,7 @@ struct WebhookDestinationTests {
     #expect((WebhookKey(text) != nil) == isValid)
   }
 
-  @Test("An announcement names the purchase and the claim, and its id is the claim's")
-  func announcement() throws {
+  @Test func `An announcement names the purchase and the claim, and its id is the claim's`() throws {
     let later = Timestamp(unixMilliseconds: 1_614_870_130_999)
     let claim = Claim(id: "claim_1", origin: .webhook, offeredAt: now, expiresAt: later)
     let token = try #require(ClaimToken("clm_0123456789ABCDEFGHJKMNPQRS"))
@@ -82,8 +79,7 @@ struct WebhookDestinationTests {
     #expect(message.headers.first { $0.name == "webhook-signature" }?.value.hasPrefix("v1,") == true)
   }
 
-  @Test("The body names what is known, and leaves out what is not")
-  func body() throws {
+  @Test func `The body names what is known, and leaves out what is not`() throws {
     let key = PurchaseKey(processor: "swedbank", type: "payment_order", id: "/psp/paymentorders/1")
     let bare = ReceiptContent(userID: "u1", key: key, priceID: nil, context: nil)
     #expect(
@@ -106,8 +102,7 @@ struct WebhookDestinationTests {
     #expect(!String(decoding: withheld, as: UTF8.self).contains("context"))
   }
 
-  @Test("A reversal has its own type and id, and the same data")
-  func reversal() throws {
+  @Test func `A reversal has its own type and id, and the same data`() throws {
     let key = PurchaseKey(processor: "swedbank", type: "payment_order", id: "/psp/paymentorders/1")
     let content = ReceiptContent(userID: "u1", key: key, priceID: nil, context: nil)
     let completed = try JSONValue(parsing: try destination().body(for: content))
@@ -121,10 +116,8 @@ struct WebhookDestinationTests {
     #expect(try destination().importID(of: outgoing) == "rcp_1-reversed")
   }
 
-  @Test(
-    "Every 2xx accepts the message, whatever the answer's body",
-    arguments: ["", "<html>", #"{"errors":[1]}"#])
-  func accepted(body: String) throws {
+  @Test(arguments: ["", "<html>", #"{"errors":[1]}"#])
+  func `Every 2xx accepts the message, whatever the answer's body`(body: String) throws {
     let answer = DeliveryAnswer(status: 200, contentType: "text/html", body: Array(body.utf8))
     #expect(try destination().verdict(on: answer, now: now) == .delivered(importID: nil))
   }

@@ -74,8 +74,7 @@ private func play(_ replies: String?...) throws -> (calls: [String], run: Captur
 struct CaptureRunTests {
   private let lookup = "GET /orders/o1"
 
-  @Test("The state names the call, the call is made once, and lookups show its outcome")
-  func accepted() throws {
+  @Test func `The state names the call, the call is made once, and lookups show its outcome`() throws {
     let (calls, run, report) = try play("open /a", "accepted", "open /b", "open /c", "captured")
     #expect(calls == [lookup, "POST /a", lookup, lookup, lookup])
     #expect(run.capture.outcome == captured)
@@ -83,28 +82,24 @@ struct CaptureRunTests {
     #expect(report?.observations == .paid)
   }
 
-  @Test("A payment that is already captured is not captured again")
-  func already() throws {
+  @Test func `A payment that is already captured is not captured again`() throws {
     let (calls, run, _) = try play("captured")
     #expect(calls == [lookup])
     #expect(run.capture.outcome == captured)
   }
 
-  @Test("After a lost answer, the newest state names the call that is made again")
-  func newestCall() throws {
+  @Test func `After a lost answer, the newest state names the call that is made again`() throws {
     let (calls, _, _) = try play("open /a", nil, "open /b", "open /c", "accepted", "captured")
     #expect(calls == [lookup, "POST /a", lookup, lookup, "POST /c", lookup])
   }
 
-  @Test("A state that names no call proves nothing")
-  func noCall() throws {
+  @Test func `A state that names no call proves nothing`() throws {
     let (calls, run, _) = try play("open", "open", "open /a", "accepted")
     #expect(calls == [lookup, lookup, lookup, "POST /a"])
     #expect(run.capture.failures == 2)
   }
 
-  @Test("The report of a refusal is stored when a lookup has confirmed the refusal")
-  func refusalReport() throws {
+  @Test func `The report of a refusal is stored when a lookup has confirmed the refusal`() throws {
     let unconfirmed = try play("open /a", nil, "open /b", "open /b", "refused")
     #expect(unconfirmed.report == nil)
     #expect(unconfirmed.run.capture.outcome == nil)
@@ -130,8 +125,7 @@ struct CaptureRunTests {
     #expect(run.capture.failures == 0)
   }
 
-  @Test("The reply to an older step changes nothing, and troubles are reported")
-  func olderStep() throws {
+  @Test func `The reply to an older step changes nothing, and troubles are reported`() throws {
     let captures = HrefCaptures()
     var run = CaptureRun(beginning: target, isRepeat: false, by: captures)
     let before = run.capture

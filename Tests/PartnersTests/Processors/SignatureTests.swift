@@ -124,15 +124,13 @@ struct SignatureTests {
     #expect(try verify([header]) == row.verification)
   }
 
-  @Test("The code is HMAC-SHA256 of time, full stop and body under the whole secret")
-  func vector() throws {
+  @Test func `The code is HMAC-SHA256 of time, full stop and body under the whole secret`() throws {
     let v1 = "1b7d60f930fa0ee8a9ba0199d06fbe78abd0ba7407da37fcd2f3fcc3083f9546"
     #expect(try code() == v1)
     #expect(try verify(["t=1700000000,v1=\(v1)"]) == .genuine)
   }
 
-  @Test("Without a header the signature is missing; with several it is malformed")
-  func headers() throws {
+  @Test func `Without a header the signature is missing; with several it is malformed`() throws {
     let good = "t=1700000000,v1=\(try code())"
     #expect(try verify([]) == .refused(.missing))
     #expect(try verify([""]) == .refused(.missing))
@@ -140,8 +138,7 @@ struct SignatureTests {
     #expect(try verify(["", good]) == .refused(.missing))
   }
 
-  @Test("Any configured secret is valid during a rotation, and no other")
-  func rotation() throws {
+  @Test func `Any configured secret is valid during a rotation, and no other`() throws {
     let headers = try ["old", "new", "third"].map { "t=1700000000,v1=\(try code(secret: "whsec_\($0)"))" }
     let secrets = ["whsec_old", "whsec_new"]
     #expect(try verify([headers[0]], secrets: secrets) == .genuine)
@@ -160,8 +157,7 @@ struct SignatureTests {
     }
   }
 
-  @Test("Every altered body is refused (R6)")
-  func alteredBody() throws {
+  @Test func `Every altered body is refused (R6)`() throws {
     let header = "t=1700000000,v1=\(try code())"
     for position in body.indices {
       var altered = body
@@ -174,15 +170,13 @@ struct SignatureTests {
     #expect(try verify([header], body: []) == .refused(.mismatch))
   }
 
-  @Test("Bodies of any bytes can be genuine: none, no UTF-8, large")
-  func anyBody() throws {
+  @Test func `Bodies of any bytes can be genuine: none, no UTF-8, large`() throws {
     for odd in [[], [0xFF, 0x00, 0xFE], [UInt8](repeating: 0x7B, count: 3_000_000)] as [[UInt8]] {
       #expect(try verify(["t=1700000000,v1=\(try code(body: odd))"], body: odd) == .genuine)
     }
   }
 
-  @Test("The signed time is the header's own spelling")
-  func ownBytes() throws {
+  @Test func `The signed time is the header's own spelling`() throws {
     let seconds: [(String, Int64)] = [("0", 0), ("9", 9), ("999999999999", 999_999_999_999)]
     for (text, value) in seconds {
       let header = "t=\(text),v1=\(try code(text))"
@@ -192,8 +186,7 @@ struct SignatureTests {
     #expect(try verify([padded]) == .refused(.mismatch))
   }
 
-  @Test("Old and future signatures are genuine up to the tolerance and no further (R6)")
-  func age() throws {
+  @Test func `Old and future signatures are genuine up to the tolerance and no further (R6)`() throws {
     let header = "t=1700000000,v1=\(try code())"
     let rows: [(Int64, Authenticity)] = [
       (0, .genuine), (300_000, .genuine), (300_001, .refused(.stale)), (86_400_000, .refused(.stale)),
@@ -210,14 +203,13 @@ struct SignatureTests {
     #expect(try verify([last]) == .refused(.future))
   }
 
-  @Test("A forged signature is a mismatch at any claimed age")
-  func mismatchBeforeAge() throws {
+  @Test func `A forged signature is a mismatch at any claimed age`() throws {
     let forged = "t=1600000000,v1=\(String(repeating: "0a", count: 32))"
     #expect(try verify([forged]) == .refused(.mismatch))
   }
 
-  @Test("A clock at the end of time refuses and does not trap", arguments: [Int64.min, Int64.max])
-  func oddClock(milliseconds: Int64) throws {
+  @Test(arguments: [Int64.min, Int64.max])
+  func `A clock at the end of time refuses and does not trap`(milliseconds: Int64) throws {
     let header = "t=1700000000,v1=\(try code())"
     let refused: Authenticity = milliseconds < 0 ? .refused(.future) : .refused(.stale)
     #expect(try verify([header], now: Timestamp(unixMilliseconds: milliseconds)) == refused)

@@ -17,8 +17,7 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
   private static let trial = object(
     activeSubscription, ("status", "trialing"), ("pending_setup_intent", "seti_1"))
 
-  @Test("A trial before its card is a promise; one without a card is bought")
-  func trialBeforeCard() throws {
+  @Test func `A trial before its card is a promise; one without a card is bought`() throws {
     #expect(try report(event(created, Self.trial)).observations == .firstPaymentDue)
     let expanded = object(Self.trial, ("pending_setup_intent", ["id": "seti_1"]))
     #expect(try report(event(created, expanded)).observations == .firstPaymentDue)
@@ -26,8 +25,7 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
     #expect(try report(event(created, cardless)).observations == .began)
   }
 
-  @Test("A trial begins when its setup intent is cleared, and that event is kept")
-  func cleared() throws {
+  @Test func `A trial begins when its setup intent is cleared, and that event is kept`() throws {
     let done = changed(
       object(Self.trial, ("pending_setup_intent", .null)), ["pending_setup_intent": "seti_1"])
     #expect(try report(done).observations == .began)
@@ -50,8 +48,7 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
     #expect(try report(changed(object(open, ("status", "active")), ["metadata": [:]])).observations == [])
   }
 
-  @Test("The invoice of a trial, over nothing, proves no payment; one with an amount does")
-  func trialInvoice() throws {
+  @Test func `The invoice of a trial, over nothing, proves no payment; one with an amount does`() throws {
     let free = object(firstInvoice, ("total", 0), ("amount_due", 0), ("amount_paid", 0))
     #expect(try report(event("invoice.paid", free)).observations == [])
     #expect(try isKept(event("invoice.paid", free)) == true, "it may name the user")
@@ -59,18 +56,16 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
     #expect(try report(event("invoice.paid", paid)).observations == [.firstPaymentMade, .invoicePaid])
   }
 
-  @Test("A subscription whose invoice is sent is a promise", arguments: ["active", "trialing"])
-  func sentInvoice(status: String) throws {
+  @Test(arguments: ["active", "trialing"])
+  func `A subscription whose invoice is sent is a promise`(status: String) throws {
     let sent = object(activeSubscription, ("status", .string(status)), ("collection_method", "send_invoice"))
     #expect(try report(event(created, sent)).observations == .firstPaymentDue)
     let charged = object(sent, ("collection_method", "charge_automatically"))
     #expect(try report(event(created, charged)).observations == .began)
   }
 
-  @Test(
-    "Any paid invoice is noted, whatever its reason",
-    arguments: ["subscription_cycle", "subscription_update", "manual", nil])
-  func anyInvoice(reason: String?) throws {
+  @Test(arguments: ["subscription_cycle", "subscription_update", "manual", nil])
+  func `Any paid invoice is noted, whatever its reason`(reason: String?) throws {
     let invoice = object(firstInvoice, ("billing_reason", reason.map(JSONValue.string)))
     #expect(try report(event("invoice.paid", invoice)).observations == .invoicePaid)
     #expect(try isKept(event("invoice.paid", invoice)) == false, "a renewal begins no purchase")
@@ -96,8 +91,7 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
     #expect(try Self.outcome([("context", .null)]) == nil)
   }
 
-  @Test("The app's own account may be named")
-  func own() throws {
+  @Test func `The app's own account may be named`() throws {
     #expect(try Self.outcome([("context", "acct_own")], account: "acct_own") == nil)
     #expect(try Self.outcome([("account", "acct_own")], account: "acct_own") == nil)
     #expect(try Self.outcome([], account: "acct_own") == nil)
@@ -105,8 +99,7 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
     #expect(try Self.outcome(both, account: "acct_own") == .otherAccount)
   }
 
-  @Test("Of a path of accounts, the last one has the object")
-  func path() throws {
+  @Test func `Of a path of accounts, the last one has the object`() throws {
     #expect(try Self.outcome([("context", "acct_own/acct_other")], account: "acct_own") == .otherAccount)
     #expect(try Self.outcome([("context", "acct_other/acct_own")], account: "acct_own") == nil)
   }
@@ -141,8 +134,7 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
         == ReadingFault(field: ReadingFault.thin, maySell: maySell))
   }
 
-  @Test("With a key the object is fetched")
-  func fetched() throws {
+  @Test func `With a key the object is fetched`() throws {
     #expect(
       try Self.content(Self.thin("v1.checkout.session.completed"))
         == .fetchFirst(session("cs_1"), sessionID: "cs_1", isWorthKeeping: true))
@@ -171,8 +163,7 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
     #expect(try Self.content(Self.thin(type, .null)) == .nothing(.unparsed), "it names nothing")
   }
 
-  @Test("That a delayed payment failed, the type of the event says, and no object does")
-  func failed() throws {
+  @Test func `That a delayed payment failed, the type of the event says, and no object does`() throws {
     let body = Self.thin("v1.checkout.session.async_payment_failed")
     for fetches in [true, false] {
       guard case .purchase(let report, let isWorthKeeping) = try Self.content(body, fetches: fetches) else {
@@ -195,14 +186,12 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
     return queries.event(from: body.serialized(), about: key, now: readAt)
   }
 
-  @Test(
-    "A fetched invoice says of its subscription what its snapshot would",
-    arguments: [
-      firstInvoice, object(firstInvoice, ("billing_reason", "subscription_cycle")),
-      object(firstInvoice, ("total", 0)), object(firstInvoice, ("status", "open")),
-      object(firstInvoice, ("subscription", .null)),
-    ])
-  func invoice(_ invoice: JSONValue) throws {
+  @Test(arguments: [
+    firstInvoice, object(firstInvoice, ("billing_reason", "subscription_cycle")),
+    object(firstInvoice, ("total", 0)), object(firstInvoice, ("status", "open")),
+    object(firstInvoice, ("subscription", .null)),
+  ])
+  func `A fetched invoice says of its subscription what its snapshot would`(_ invoice: JSONValue) throws {
     let fetched = try #require(try Self.answer(invoice, "invoice", "in_1"))
     let said = try read(event("invoice.paid", invoice)).content
     guard case .purchase(var report, let isWorthKeeping) = fetched else {
@@ -233,8 +222,7 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
     #expect(try Self.answer(expired, "checkout_session", "cs_1") == .nothing(.ignored))
   }
 
-  @Test("An answer about another object, and one about a purchase, is no event's")
-  func otherAnswers() throws {
+  @Test func `An answer about another object, and one about a purchase, is no event's`() throws {
     #expect(try Self.answer(firstInvoice, "invoice", "in_2") == nil)
     #expect(try Self.answer(firstInvoice, "customer", "in_1") == nil)
     #expect(try Self.answer(paidSession, "checkout_session", "cs_1") == nil)
@@ -242,8 +230,7 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
     #expect(try Self.answer(["id": "in_1"], "invoice", "in_1") == nil)
   }
 
-  @Test("A key that may not read invoices or customers stops no other query")
-  func optional() throws {
+  @Test func `A key that may not read invoices or customers stops no other query`() throws {
     let queries = try #require(
       try StripeProcessor(StripeSettings(), webhookSecrets: [], apiKey: "rk_1").queries)
     func asked(_ type: PurchaseKey.ObjectType) -> [ProcessorQuery] {
@@ -255,24 +242,21 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
   }
 
   @Test(
-    "Events about other things are ignored",
     arguments: [
       "v1.charge.succeeded", "v1.payment_intent.succeeded", "v2.core.event_destination.ping",
       "v1.invoice.created", "v1.customer.deleted", "v1.customer.discount.created",
     ] as [JSONValue])
-  func others(type: JSONValue) throws {
+  func `Events about other things are ignored`(type: JSONValue) throws {
     #expect(try Self.content(Self.thin(type)) == .nothing(.ignored))
     #expect(try Self.content(Self.thin(type), fetches: false) == .nothing(.ignored))
   }
 
-  @Test("One of another account or mode is not fetched")
-  func notOurs() throws {
+  @Test func `One of another account or mode is not fetched`() throws {
     let other = object(Self.thin("v1.checkout.session.completed"), ("context", "acct_other"))
     #expect(try Self.content(other) == .nothing(.otherAccount))
   }
 
-  @Test("A fetched object counts as if it had been in the event")
-  func state() throws {
+  @Test func `A fetched object counts as if it had been in the event`() throws {
     let queries = try #require(
       try StripeProcessor(StripeSettings(), webhookSecrets: [], apiKey: "rk_1").queries)
     func seen(_ answer: JSONValue, _ key: PurchaseKey) -> Observations? {
@@ -296,8 +280,7 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
 }
 
 @Suite("Stripe's lookups for the user") struct StripeUserLookupTests {
-  @Test("A customer is asked for last, and a key that may not read it is no fault of the app")
-  func customer() throws {
+  @Test func `A customer is asked for last, and a key that may not read it is no fault of the app`() throws {
     let queries = try #require(
       try StripeProcessor(StripeSettings(), webhookSecrets: [], apiKey: "rk_1").queries)
     let query = try #require(queries.lookup(ofCustomer: "cus_1/x"))
@@ -329,8 +312,7 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
     #expect(seen([])?.isForeign == true, "without a session there was no link")
   }
 
-  @Test("A lookup fills in prices that no event named, and replaces none, in either order")
-  func prices() throws {
+  @Test func `A lookup fills in prices that no event named, and replaces none, in either order`() throws {
     let queries = try #require(
       try StripeProcessor(StripeSettings(), webhookSecrets: [], apiKey: "rk_1").queries)
     let fee: JSONValue = ["price": ["id": "price_fee", "type": "one_time", "recurring": .null]]

@@ -106,8 +106,7 @@ import Testing
     #expect(try added("one") == both.merging(["payment_intent_data[capture_method]": "automatic"]) { $1 })
   }
 
-  @Test("A session has the metadata by which a sale of the app is recognized")
-  func saleMetadata() throws {
+  @Test func `A session has the metadata by which a sale of the app is recognized`() throws {
     var settings = StripeSettings()
     settings.sells = StripeSelection(metadata: ["app": "ios", "shop": "de"])
     let checkout = StripeCheckoutSettings(
@@ -123,8 +122,7 @@ import Testing
     }
   }
 
-  @Test("Parameters of Stripe's libraries can be set, except the relay's own")
-  func knownParameters() {
+  @Test func `Parameters of Stripe's libraries can be set, except the relay's own`() {
     for name in StripeCheckoutParameters.known {
       #expect(throws: Never.self) {
         try StripeCheckoutParameters(.object([.init(name: name, value: "x")]))
@@ -193,8 +191,7 @@ import Testing
     throw Unexpected()
   }
 
-  @Test("A known customer is named, else a verified address; what Stripe refuses is left out")
-  func payers() throws {
+  @Test func `A known customer is named, else a verified address; what Stripe refuses is left out`() throws {
     let deleted = Self.reply(
       400,
       #"{"error":{"type":"invalid_request_error","code":"resource_missing","param":"customer"}}"#)
@@ -214,26 +211,22 @@ import Testing
     #expect(!String(decoding: all.answer.body, as: UTF8.self).contains("jane"))
   }
 
-  @Test(
-    "A refusal that is not about the payer is answered at once",
-    arguments: [
-      (400, "line_items[0][price]"), (400, "mode"), (401, "customer"), (429, "customer"), (500, "customer"),
-    ])
-  func otherRefusals(status: Int, parameter: String) throws {
+  @Test(arguments: [
+    (400, "line_items[0][price]"), (400, "mode"), (401, "customer"), (429, "customer"), (500, "customer"),
+  ])
+  func `A refusal that is not about the payer is answered at once`(status: Int, parameter: String) throws {
     let refusal = Self.reply(status, #"{"error":{"type":"x","param":"\#(parameter)"}}"#)
     let all = try Self.payers(Self.checkouts(), customer: "cus_1", email: nil, refusal: refusal)
     #expect(all.payers == [["customer": "cus_1"]])
   }
 
-  @Test("A refusal without a parameter may be about the customer, such as another currency")
-  func unnamedRefusal() throws {
+  @Test func `A refusal without a parameter may be about the customer, such as another currency`() throws {
     let refusal = Self.reply(400, #"{"error":{"type":"invalid_request_error"}}"#)
     let all = try Self.payers(Self.checkouts(), customer: "cus_1", email: nil, refusal: refusal)
     #expect(all.payers == [["customer": "cus_1"], [:]])
   }
 
-  @Test("A customer who is known is not created, and only such a customer is updated")
-  func customerParameters() throws {
+  @Test func `A customer who is known is not created, and only such a customer is updated`() throws {
     var settings = StripeCheckoutSettings(items: ["gold": .init(price: "price_9", mode: .payment)])
     settings.parameters = try StripeCheckoutParameters([
       "customer_creation": "always", "customer_update": ["name": "auto"],
@@ -248,8 +241,7 @@ import Testing
       ])
   }
 
-  @Test("Only configured prices are offered, and an app without a key has no checkouts")
-  func offers() throws {
+  @Test func `Only configured prices are offered, and an app without a key has no checkouts`() throws {
     let checkouts = try Self.checkouts()
     #expect(checkouts.offers("price_1"))
     #expect(checkouts.offers("gold"))
@@ -266,8 +258,7 @@ import Testing
     .answer(status: status, contentType: "application/json", body: Array(body.utf8))
   }
 
-  @Test("The answer to a session is a redirect to its page")
-  func page() throws {
+  @Test func `The answer to a session is a redirect to its page`() throws {
     let url = "https://checkout.stripe.com/c/pay/cs_test_a1#fid%2Fx"
     let answer = try Self.answer(Self.reply(200, #"{"object":"checkout.session","url":"\#(url)"}"#))
     #expect(answer.status == 303)

@@ -23,8 +23,7 @@ import Testing
     ]
   }
 
-  @Test("A page has its endpoints, and the cursor of the next page")
-  func pages() {
+  @Test func `A page has its endpoints, and the cursor of the next page`() {
     let one = WebhookRegistration(
       url: "https://example.com/my/endpoint", isEnabled: true, types: ["charge.succeeded", "invoice.paid"])
     #expect(endpoints.read(page([endpoint()])) == RegistrationPage(registrations: [one], next: nil))
@@ -36,8 +35,7 @@ import Testing
       endpoints.page(after: "we_2&x").target == "/v1/webhook_endpoints?limit=100&starting_after=we_2%26x")
   }
 
-  @Test("Another body is no page, and an endpoint without a URL is left out")
-  func others() {
+  @Test func `Another body is no page, and an endpoint without a URL is left out`() {
     for body in [
       "", "{", "[]", "{}", #"{"data":[]}"#, #"{"data":7,"has_more":false}"#, #"{"has_more":true}"#,
     ] {
@@ -47,8 +45,7 @@ import Testing
     #expect(endpoints.read(page([7, [:], ["url": 7]])) == RegistrationPage(registrations: [], next: nil))
   }
 
-  @Test("An endpoint for all events has each of them; the needed ones are those of the README")
-  func types() {
+  @Test func `An endpoint for all events has each of them; the needed ones are those of the README`() {
     #expect(WebhookRegistration(url: "", isEnabled: true, types: ["*"]).has("invoice.paid"))
     #expect(!WebhookRegistration(url: "", isEnabled: true, types: ["invoice.paid"]).has("charge.failed"))
     #expect(endpoints.neededTypes.count == 8)

@@ -9,23 +9,20 @@ private let completed: JSONValue = "checkout.session.completed"
 
 @Suite("Stripe's envelopes")
 struct StripeEnvelopeTests {
-  @Test(
-    "Events that say nothing about a purchase are ignored",
-    arguments: [
-      "payment_intent.succeeded", "charge.succeeded", "customer.deleted", "account.updated",
-      "invoiceitem.created", "invoice_payment.paid", "checkout.sessions", "customer.subscription", "ping",
-      "x",
-      "v1.checkout.session.completed", "v2.core.event_destination.ping",
-    ])
-  func others(type: String) throws {
+  @Test(arguments: [
+    "payment_intent.succeeded", "charge.succeeded", "customer.deleted", "account.updated",
+    "invoiceitem.created", "invoice_payment.paid", "checkout.sessions", "customer.subscription", "ping",
+    "x",
+    "v1.checkout.session.completed", "v2.core.event_destination.ping",
+  ])
+  func `Events that say nothing about a purchase are ignored`(type: String) throws {
     let reading = try read(event(.string(type), paidSession))
     #expect(reading.content == .nothing(.ignored))
     #expect(reading.type == type)
     #expect(reading.id == "evt_1")
   }
 
-  @Test("A thin event has its time as text and no object, and cannot be read without a key")
-  func thin() throws {
+  @Test func `A thin event has its time as text and no object, and cannot be read without a key`() throws {
     let reading = try read(bytes: PackageResources.thin_session_completed_json)
     #expect(
       reading
@@ -33,14 +30,12 @@ struct StripeEnvelopeTests {
           id: "evt_relaythin", type: "v1.checkout.session.completed", content: .nothing(.unparsed)))
   }
 
-  @Test("A ping has a null object and is ignored")
-  func ping() throws {
+  @Test func `A ping has a null object and is ignored`() throws {
     let reading = try read(bytes: PackageResources.ping_2017_json)
     #expect(reading == EventReading(id: "evt_relayping", type: "ping", content: .nothing(.ignored)))
   }
 
-  @Test("A body that is not a JSON object is unparsed and has no id")
-  func noObject() throws {
+  @Test func `A body that is not a JSON object is unparsed and has no id`() throws {
     let bodies: [[UInt8]] = [
       [], Array("null".utf8), Array("[]".utf8), Array("7".utf8), Array("\"evt\"".utf8), Array("{".utf8),
       Array("{}{}".utf8), Array("{'id':'evt_1'}".utf8), Array("<xml/>".utf8), [0xFF, 0xFE, 0xFD], [0],
@@ -76,8 +71,7 @@ struct StripeEnvelopeTests {
     #expect(StripeProcessor.unreadable(in: Array(#"{"type":"ping"}"#.utf8)) == nil)
   }
 
-  @Test("An object without a type is unparsed and keeps its id")
-  func noType() throws {
+  @Test func `An object without a type is unparsed and keeps its id`() throws {
     for type in [JSONValue.null, "", 7, [:]] {
       let reading = try read(event(type, paidSession))
       #expect(reading == EventReading(id: "evt_1", type: "", content: .nothing(.unparsed)))
@@ -85,15 +79,14 @@ struct StripeEnvelopeTests {
     #expect(try read([:]) == EventReading(id: nil, type: "", content: .nothing(.unparsed)))
   }
 
-  @Test("An id that cannot be stored counts as missing", arguments: ["", 7, .null, "evt\n1"] as [JSONValue])
-  func oddID(id: JSONValue) throws {
+  @Test(arguments: ["", 7, .null, "evt\n1"] as [JSONValue])
+  func `An id that cannot be stored counts as missing`(id: JSONValue) throws {
     let reading = try read(event(completed, paidSession, [("id", id)]))
     #expect(reading.id == nil)
     #expect(try report(event(completed, paidSession, [("id", id)])).key == subscription("sub_1"))
   }
 
-  @Test("Ids of 255 bytes are read, longer ones are not")
-  func longIDs() throws {
+  @Test func `Ids of 255 bytes are read, longer ones are not`() throws {
     let longest = String(repeating: "x", count: 255)
     let body = event(completed, object(paidSession, ("subscription", .string(longest))))
     #expect(try report(body).key.id.text == longest)
@@ -101,8 +94,7 @@ struct StripeEnvelopeTests {
     #expect(try outcome(tooLong) == .unparsed)
   }
 
-  @Test("Live and test events are distinguished, and an event without the mark counts as both")
-  func livemode() throws {
+  @Test func `Live and test events are distinguished, and an event without the mark counts as both`() throws {
     let rows: [(StripeSettings.Livemode, JSONValue, Bool)] = [
       (.any, true, true), (.any, false, true), (.any, .null, true), (.live, true, true),
       (.live, false, false),
@@ -115,8 +107,7 @@ struct StripeEnvelopeTests {
     }
   }
 
-  @Test("Events of connected accounts count only as far as the configuration says")
-  func accounts() throws {
+  @Test func `Events of connected accounts count only as far as the configuration says`() throws {
     let rows: [(StripeSettings.Accounts, JSONValue?, Bool)] = [
       (.own, nil, true), (.own, .null, true), (.own, "acct_1", false), (.any, nil, true),
       (.any, "acct_1", true),
@@ -144,8 +135,7 @@ struct StripeEnvelopeTests {
     }
   }
 
-  @Test("One invalid field does not make the others unreadable")
-  func oddFields() throws {
+  @Test func `One invalid field does not make the others unreadable`() throws {
     let whole = try report(event(completed, paidSession))
     let names = [
       "customer", "line_items", "display_items", "metadata", "plan", "items", "lines", "parent",
@@ -163,8 +153,7 @@ struct StripeEnvelopeTests {
     }
   }
 
-  @Test("Pretty-printed and compact text are read the same")
-  func layout() throws {
+  @Test func `Pretty-printed and compact text are read the same`() throws {
     let body = event(completed, paidSession)
     #expect(try read(bytes: Array(body.prettyText.utf8)) == read(bytes: body.serialized()))
   }

@@ -11,8 +11,7 @@ struct StripeMentionsTests {
     return StripeProcessor.mentions(in: event.serialized())
   }
 
-  @Test("A session names its customer, its payment and the customer's address")
-  func session() {
+  @Test func `A session names its customer, its payment and the customer's address`() {
     let found = mentions([
       "id": "cs_test_1", "object": "checkout.session", "customer": "cus_1", "payment_intent": "pi_1",
       "subscription": "sub_1", "invoice": ["id": "in_1"], "client_reference_id": "jdo-1",
@@ -22,8 +21,7 @@ struct StripeMentionsTests {
     #expect(found.addresses == ["ann@example.com"])
   }
 
-  @Test("A charge, an invoice since Basil and an invoice payment lead to each other")
-  func payments() {
+  @Test func `A charge, an invoice since Basil and an invoice payment lead to each other`() {
     let charge = mentions([
       "id": "ch_1", "payment_intent": ["id": "pi_1"], "invoice": .null, "receipt_email": "a@example.com",
       "billing_details": ["email": "b@example.com"],
@@ -41,8 +39,7 @@ struct StripeMentionsTests {
     #expect(mentions(["id": "cus_1", "object": "customer", "email": "c@example.com"]).addresses.count == 1)
   }
 
-  @Test("Any bytes give a value, and what has another type is left out")
-  func hostile() {
+  @Test func `Any bytes give a value, and what has another type is left out`() {
     for body in ["", "{", "[]", "null", #"{"data":null}"#, #"{"data":{"object":[]}}"#] {
       #expect(StripeProcessor.mentions(in: Array(body.utf8)).isEmpty)
     }

@@ -17,8 +17,7 @@ private func metadata(_ values: JSONValue, userKeys: [String] = ["ply_user_id", 
 
 @Suite("Stripe's metadata")
 struct StripeMetadataTests {
-  @Test("The configured keys name the user, in their order")
-  func order() throws {
+  @Test func `The configured keys name the user, in their order`() throws {
     #expect(try metadata(["user_id": "second", "ply_user_id": "first"]).metadataUser == "first")
     #expect(try metadata(["user_id": "second"]).metadataUser == "second")
     #expect(try metadata(["user_id": "second"], userKeys: ["uid"]).metadataUser == nil)
@@ -28,27 +27,24 @@ struct StripeMetadataTests {
   }
 
   @Test(
-    "If a value cannot be a user, the next key counts",
     arguments: [
       "", 7, true, .null, ["nested": "u"], ["u"], "new\nline", .string(String(repeating: "x", count: 256)),
     ]
       as [JSONValue])
-  func unusable(value: JSONValue) throws {
+  func `If a value cannot be a user, the next key counts`(value: JSONValue) throws {
     #expect(try metadata(["ply_user_id": value, "user_id": "next"]).metadataUser == "next")
     #expect(try metadata(["ply_user_id": value]).metadataUser == nil)
   }
 
-  @Test(
-    "Values that are not strings do not affect the others",
-    arguments: [7, true, .null, [:], []] as [JSONValue])
-  func mixed(value: JSONValue) throws {
+  @Test(arguments: [7, true, .null, [:], []] as [JSONValue])
+  func `Values that are not strings do not affect the others`(value: JSONValue) throws {
     let said = try metadata(["odd": value, "user_id": "u", "ply_context": "e30"])
     #expect(said.metadataUser == "u")
     #expect(said.context == ContextBlob(text: "e30", priceID: nil))
   }
 
-  @Test("Metadata of another type count as missing", arguments: [.null, [], "text", 7, true] as [JSONValue])
-  func noMap(values: JSONValue) throws {
+  @Test(arguments: [.null, [], "text", 7, true] as [JSONValue])
+  func `Metadata of another type count as missing`(values: JSONValue) throws {
     let said = try metadata(values)
     #expect(said.metadataUser == nil)
     #expect(said.context == nil)
@@ -56,8 +52,7 @@ struct StripeMetadataTests {
     #expect(said.clientReference == "u1", "and cost nothing else")
   }
 
-  @Test("A context is named by its blob or its id; empty values name none")
-  func context() throws {
+  @Test func `A context is named by its blob or its id; empty values name none`() throws {
     let said = try metadata(["ply_context": "e30=", "ply_context_id": "ctx_01MCC5RM00ABCDEFGHJKMNPQRS"])
     #expect(said.context == ContextBlob(text: "e30=", priceID: nil))
     #expect(said.namedContexts.first?.id == "ctx_01MCC5RM00ABCDEFGHJKMNPQRS")
@@ -69,18 +64,15 @@ struct StripeMetadataTests {
     #expect(foreign.namedContexts.first?.id == nil)
   }
 
-  @Test("A reference that is a context's id names the context and never the user")
-  func reference() throws {
+  @Test func `A reference that is a context's id names the context and never the user`() throws {
     let id: JSONValue = "ctx_01MCC5RM00ABCDEFGHJKMNPQRS"
     let said = try report(event(completed, object(paidSession, ("client_reference_id", id))))
     #expect(said.namedContexts.first?.id == "ctx_01MCC5RM00ABCDEFGHJKMNPQRS")
     #expect(said.reference(.counts) == nil)
   }
 
-  @Test(
-    "A reference that is not a usable text counts as missing",
-    arguments: ["", .null, 7, ["u"], "a\u{7}b"] as [JSONValue])
-  func oddReference(reference: JSONValue) throws {
+  @Test(arguments: ["", .null, 7, ["u"], "a\u{7}b"] as [JSONValue])
+  func `A reference that is not a usable text counts as missing`(reference: JSONValue) throws {
     let said = try report(event(completed, object(paidSession, ("client_reference_id", reference))))
     #expect(said.reference(.counts) == nil)
     #expect(said.namedContexts.first?.id == nil)
@@ -110,8 +102,7 @@ struct StripeMetadataTests {
     #expect(said.names == [named("u-sub", .metadataOfInvoice), named("booking-7", .metadataOfInvoice)])
   }
 
-  @Test("A subscription's and an invoice's metadata name the user as well")
-  func everywhere() throws {
+  @Test func `A subscription's and an invoice's metadata name the user as well`() throws {
     let created = object(activeSubscription, ("metadata", ["ply_user_id": "u-sub"]))
     #expect(try report(event("customer.subscription.created", created)).metadataUser == "u-sub")
     let places: [(String, JSONValue)] = [

@@ -54,8 +54,7 @@ private func refused(_ id: UserID, _ source: Purchase.UserSource) -> NamedUser {
     #expect(one.userConflict)
   }
 
-  @Test("Keys count in their order, each in all objects")
-  func keyOrder() throws {
+  @Test func `Keys count in their order, each in all objects`() throws {
     let session = object(
       paidSession, ("metadata", ["second": "x"]),
       ("subscription", ["id": "sub_1", "metadata": ["first": "y"]]))
@@ -63,8 +62,7 @@ private func refused(_ id: UserID, _ source: Purchase.UserSource) -> NamedUser {
     #expect(try names(session, settings) == [named("y", .metadata), named("x", .metadata)])
   }
 
-  @Test("The metadata of an expanded customer are a weaker source")
-  func customer() throws {
+  @Test func `The metadata of an expanded customer are a weaker source`() throws {
     let session = object(
       paidSession, ("customer", ["id": "cus_1", "metadata": ["user_id": "u20", "ply_user_id": "u21"]]))
     let said = try report(event(completed, session))
@@ -72,8 +70,7 @@ private func refused(_ id: UserID, _ source: Purchase.UserSource) -> NamedUser {
     #expect(said.customerID == "cus_1")
   }
 
-  @Test("Placeholders and ids of contexts are kept as refused")
-  func placeholders() throws {
+  @Test func `Placeholders and ids of contexts are kept as refused`() throws {
     let session = object(
       paidSession, ("metadata", ["ply_user_id": "undefined", "user_id": "ctx_123"]),
       ("customer", ["id": "cus_1", "metadata": ["user_id": "Anonymous"]]))
@@ -83,8 +80,8 @@ private func refused(_ id: UserID, _ source: Purchase.UserSource) -> NamedUser {
       ])
   }
 
-  @Test("A placeholder as the reference is a refused name, and no reference", arguments: ["null", " NULL\n"])
-  func placeholderReference(text: String) throws {
+  @Test(arguments: ["null", " NULL\n"])
+  func `A placeholder as the reference is a refused name, and no reference`(text: String) throws {
     let said = try report(event(completed, object(paidSession, ("client_reference_id", .string(text)))))
     #expect(said.clientReference == nil)
     #expect(said.names.map(\.standing) == [.refused])
@@ -97,8 +94,7 @@ private func refused(_ id: UserID, _ source: Purchase.UserSource) -> NamedUser {
     #expect(allowed.names.isEmpty)
   }
 
-  @Test("Whitespace around users and references is no part of them")
-  func whitespace() throws {
+  @Test func `Whitespace around users and references is no part of them`() throws {
     let session = object(
       paidSession, ("metadata", ["user_id": "\t jdo-1 "]), ("client_reference_id", " jdo-2\n"))
     let said = try report(event(completed, session))
@@ -106,15 +102,14 @@ private func refused(_ id: UserID, _ source: Purchase.UserSource) -> NamedUser {
     #expect(said.clientReference == "jdo-2")
   }
 
-  @Test("A reference that looks like a context's id stays one, for its repair")
-  func spoiltReference() throws {
+  @Test func `A reference that looks like a context's id stays one, for its repair`() throws {
     let said = try report(event(completed, object(paidSession, ("client_reference_id", " ctx_01kagfn8 "))))
     #expect(said.clientReference == "ctx_01kagfn8")
     #expect(said.names.isEmpty)
   }
 
-  @Test("A customer's own events name its users", arguments: ["customer.created", "customer.updated"])
-  func customerEvents(type: String) throws {
+  @Test(arguments: ["customer.created", "customer.updated"])
+  func `A customer's own events name its users`(type: String) throws {
     let customer: JSONValue = ["id": "cus_20", "object": "customer", "metadata": ["user_id": "u20"]]
     guard case .customer(let facts) = try read(event(.string(type), customer)).content else {
       Issue.record("no facts")
@@ -126,8 +121,7 @@ private func refused(_ id: UserID, _ source: Purchase.UserSource) -> NamedUser {
     #expect(facts.happenedAt == happenedAt)
   }
 
-  @Test("A customer without metadata replaces the users that it had")
-  func emptyCustomer() throws {
+  @Test func `A customer without metadata replaces the users that it had`() throws {
     let customer: JSONValue = ["id": "cus_20", "object": "customer", "metadata": [:]]
     guard case .customer(let facts) = try read(event("customer.updated", customer)).content else {
       Issue.record("no facts")
@@ -138,8 +132,7 @@ private func refused(_ id: UserID, _ source: Purchase.UserSource) -> NamedUser {
     #expect(try outcome(event("customer.deleted", customer)) == .ignored)
   }
 
-  @Test("A completed setup session makes no purchase, and names its customer's user")
-  func setupSession() throws {
+  @Test func `A completed setup session makes no purchase, and names its customer's user`() throws {
     let setup = object(
       paidSession, ("mode", "setup"), ("subscription", .null), ("payment_status", "no_payment_required"),
       ("metadata", ["ply_user_id": "u7", "ply_context_id": "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD"]))
@@ -156,8 +149,7 @@ private func refused(_ id: UserID, _ source: Purchase.UserSource) -> NamedUser {
     #expect(try outcome(event("checkout.session.expired", setup)) == .ignored)
   }
 
-  @Test("A setup session of another app, or of Purchasely, teaches nothing")
-  func foreignSetup() throws {
+  @Test func `A setup session of another app, or of Purchasely, teaches nothing`() throws {
     let setup = object(
       paidSession, ("mode", "setup"), ("subscription", .null), ("metadata", ["ply_provider": "purchasely"]))
     #expect(try outcome(event(completed, setup)) == .ignored)

@@ -51,8 +51,7 @@ struct StripeQueriesTests {
       odd.map { $0.url(at: base) } == ["https://stripe.example/v1/subscriptions/..%2Fx%3Fy%3D%C3%A4%26z"])
   }
 
-  @Test("A list has its start, its types, a hundred events to a page, and the last page's end")
-  func eventLists() throws {
+  @Test func `A list has its start, its types, a hundred events to a page, and the last page's end`() throws {
     let selection = EventSelection(
       since: Timestamp(unixMilliseconds: 1_700_000_000_999), undeliveredOnly: false)
     let lists = try queries().eventLists(selection)
@@ -70,8 +69,7 @@ struct StripeQueriesTests {
     #expect(undelivered.allSatisfy { $0.target.contains("&delivery_success=false") })
   }
 
-  @Test("A page gives each event's own bytes unchanged")
-  func page() throws {
+  @Test func `A page gives each event's own bytes unchanged`() throws {
     let first = #"{ "id": "evt_2", "type":"invoice.paid",  "data": {"object": {"x": "é\u00e9 ] } \" "}} }"#
     let second = #"{"id":"evt_1","created":1.0e3}"#
     let text = #"{"object":"list","data":[ \#(first) ,\#(second)],"has_more":true,"url":"/v1/events"}"#
@@ -89,8 +87,7 @@ struct StripeQueriesTests {
     }
   }
 
-  @Test("A fetched subscription gives price, customer and user, and nothing about the payment")
-  func subscription() throws {
+  @Test func `A fetched subscription gives price, customer and user, and nothing about the payment`() throws {
     let report = try #require(
       try queries().report(
         from: activeSubscription.serialized(), about: PurchaseKey(type: .subscription, id: "sub_1"),
@@ -128,8 +125,7 @@ struct StripeQueriesTests {
     }
   }
 
-  @Test("The checkout of a subscription is requested by the subscription's id")
-  func checkoutOfSubscription() throws {
+  @Test func `The checkout of a subscription is requested by the subscription's id`() throws {
     let queries = try queries()
     let key = PurchaseKey(type: .subscription, id: "sub_1")
     let asked = queries.lookups(of: key, sessionID: nil, lacking: .checkout).map { $0.url(at: base) }
@@ -154,13 +150,12 @@ struct StripeQueriesTests {
   }
 
   @Test(
-    "Every status has one meaning",
     arguments: [
       (200, QueryVerdict.answered), (404, .notFound), (429, .limited), (401, .refused), (403, .refused),
       (400, .notFound), (302, .refused), (402, .refused), (409, .transient), (500, .transient),
       (503, .transient), (nil, .transient),
     ] as [(Int?, QueryVerdict)])
-  func verdicts(status: Int?, verdict: QueryVerdict) throws {
+  func `Every status has one meaning`(status: Int?, verdict: QueryVerdict) throws {
     #expect(try queries().judge(status: status) == verdict)
   }
 }

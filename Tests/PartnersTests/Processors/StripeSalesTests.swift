@@ -28,13 +28,11 @@ private func items(_ price: JSONValue, product: JSONValue = .null) -> JSONValue 
 }
 
 @Suite("Whose sale a Stripe event is about") struct StripeSalesTests {
-  @Test("Without a selection every sale may be the app's")
-  func noSelection() throws {
+  @Test func `Without a selection every sale may be the app's`() throws {
     #expect(try seen(session(("line_items", items("price_1")))) == .paid)
   }
 
-  @Test("A sale is the app's if any entry matches")
-  func anyEntry() throws {
+  @Test func `A sale is the app's if any entry matches`() throws {
     let sells = StripeSelection(
       prices: ["price_1"], products: ["prod_1"], paymentLinks: ["plink_1"], metadata: ["app": "ios"])
     let matching = [
@@ -47,8 +45,7 @@ private func items(_ price: JSONValue, product: JSONValue = .null) -> JSONValue 
     for body in matching { #expect(try seen(body, sells: sells).contains(.ours), "\(body.text)") }
   }
 
-  @Test("Metadata match only if every pair is there, on one object")
-  func everyPair() throws {
+  @Test func `Metadata match only if every pair is there, on one object`() throws {
     let sells = StripeSelection(metadata: ["app": "ios", "shop": "de"])
     #expect(try seen(session(("metadata", ["app": "ios", "shop": "de"])), sells: sells).contains(.ours))
     for metadata: JSONValue in [
@@ -58,8 +55,7 @@ private func items(_ price: JSONValue, product: JSONValue = .null) -> JSONValue 
     }
   }
 
-  @Test("Another price proves a foreign sale only where the event names prices")
-  func otherPrice() throws {
+  @Test func `Another price proves a foreign sale only where the event names prices`() throws {
     let sells = StripeSelection(prices: ["price_1"])
     #expect(try seen(session(("line_items", items("price_9"))), sells: sells).isForeign)
     #expect(try !seen(session(), sells: sells).isForeign)
@@ -70,16 +66,14 @@ private func items(_ price: JSONValue, product: JSONValue = .null) -> JSONValue 
     #expect(try !seen(event(created, subscription), sells: products).isForeign)
   }
 
-  @Test("Another Payment Link proves a foreign sale only in the session's own event")
-  func otherLink() throws {
+  @Test func `Another Payment Link proves a foreign sale only in the session's own event`() throws {
     let sells = StripeSelection(paymentLinks: ["plink_1"])
     #expect(try seen(session(("payment_link", "plink_2")), sells: sells).isForeign)
     #expect(try seen(session(("payment_link", .null)), sells: sells).isForeign)
     #expect(try !seen(event(created, activeSubscription), sells: sells).isForeign)
   }
 
-  @Test("Two events prove together what neither of them proves")
-  func together() throws {
+  @Test func `Two events prove together what neither of them proves`() throws {
     let sells = StripeSelection(prices: ["price_1"], paymentLinks: ["plink_1"])
     let ofSession = try seen(session(("payment_link", "plink_2")), sells: sells)
     let other = object(activeSubscription, ("items", items("price_9")))
@@ -91,8 +85,7 @@ private func items(_ price: JSONValue, product: JSONValue = .null) -> JSONValue 
     #expect(!ofSession.union(mine).isForeign, "an entry that matches in any event counts more")
   }
 
-  @Test("A copy of metadata in an invoice may match, and proves nothing if it does not")
-  func invoice() throws {
+  @Test func `A copy of metadata in an invoice may match, and proves nothing if it does not`() throws {
     let sells = StripeSelection(metadata: ["app": "ios"])
     func invoice(_ app: JSONValue) -> JSONValue {
       let details: JSONValue = ["subscription": "sub_1", "metadata": ["app": app]]
@@ -102,8 +95,7 @@ private func items(_ price: JSONValue, product: JSONValue = .null) -> JSONValue 
     #expect(try !seen(invoice("tv"), sells: sells).isForeign)
   }
 
-  @Test("An exception counts more than a selection")
-  func exceptions() throws {
+  @Test func `An exception counts more than a selection`() throws {
     let sells = StripeSelection(prices: ["price_1"])
     let except = StripeSelection(paymentLinks: ["plink_shop"])
     let both = session(("line_items", items("price_1")), ("payment_link", "plink_shop"))
@@ -112,8 +104,7 @@ private func items(_ price: JSONValue, product: JSONValue = .null) -> JSONValue 
     #expect(try !seen(session(("payment_link", "plink_app")), except: except).isForeign)
   }
 
-  @Test("Purchasely's own checkouts are never the app's, wherever their mark is")
-  func purchasely() throws {
+  @Test func `Purchasely's own checkouts are never the app's, wherever their mark is`() throws {
     let mark: JSONValue = ["ply_provider": "purchasely", "ply_channel": "web2app"]
     let sells = StripeSelection(prices: ["price_1"])
     let marked = [
@@ -133,8 +124,7 @@ private func items(_ price: JSONValue, product: JSONValue = .null) -> JSONValue 
     #expect(try !seen(session(("metadata", ["ply_provider": "other"]))).isForeign)
   }
 
-  @Test("The rule that decided is named for the operator")
-  func rules() throws {
+  @Test func `The rule that decided is named for the operator`() throws {
     func rule(_ body: JSONValue, _ change: (inout StripeSettings) -> Void) throws -> String? {
       var settings = StripeSettings()
       change(&settings)
@@ -152,8 +142,7 @@ private func items(_ price: JSONValue, product: JSONValue = .null) -> JSONValue 
     #expect(try rule(own) { _ in }?.contains("ply_provider") == true)
   }
 
-  @Test("The first price is the plan's: recurring before one-time, licensed before metered")
-  func planFirst() throws {
+  @Test func `The first price is the plan's: recurring before one-time, licensed before metered`() throws {
     func item(_ id: JSONValue, _ type: JSONValue, _ usage: JSONValue?) -> JSONValue {
       let recurring: JSONValue = usage.map { ["interval": "month", "usage_type": $0] } ?? .null
       return ["price": ["id": id, "type": type, "recurring": recurring]]
@@ -208,8 +197,7 @@ private func items(_ price: JSONValue, product: JSONValue = .null) -> JSONValue 
     #expect(own.names.map(\.id).contains("u42"))
   }
 
-  @Test("An inline price whose product is mapped to a sold price is the app's")
-  func mappedSale() throws {
+  @Test func `An inline price whose product is mapped to a sold price is the app's`() throws {
     var settings = StripeSettings()
     settings.priceMap = ["prod_1": "price_monthly"]
     settings.sells = StripeSelection(prices: ["price_monthly"])

@@ -11,8 +11,7 @@ private let completed: JSONValue = "checkout.session.completed"
 
 @Suite("Stripe's checkout sessions")
 struct StripeSessionTests {
-  @Test("A completed session names its subscription, user, customer and time")
-  func completedSubscription() throws {
+  @Test func `A completed session names its subscription, user, customer and time`() throws {
     let said = try report(event(completed, paidSession))
     #expect(
       said
@@ -44,8 +43,7 @@ struct StripeSessionTests {
     }
   }
 
-  @Test("Delayed payments and abandoned checkouts have their outcome")
-  func asynchronous() throws {
+  @Test func `Delayed payments and abandoned checkouts have their outcome`() throws {
     let rows: [(JSONValue, String, Observations)] = [
       ("checkout.session.async_payment_succeeded", "paid", .paid),
       ("checkout.session.async_payment_failed", "unpaid", [.promised, .failed]),
@@ -64,8 +62,7 @@ struct StripeSessionTests {
     #expect(said.observations == [.expired, .objectExpected])
   }
 
-  @Test("A subscription session without its subscription has its own id as key")
-  func withoutSubscription() throws {
+  @Test func `A subscription session without its subscription has its own id as key`() throws {
     for missing in [JSONValue.null, "", [:], nil] {
       let said = try report(event(completed, object(paidSession, ("subscription", missing))))
       #expect(said.key == session("cs_1"))
@@ -74,8 +71,7 @@ struct StripeSessionTests {
     }
   }
 
-  @Test("A session of 2019 has neither mode nor status, and its plan among the display items")
-  func year2019() throws {
+  @Test func `A session of 2019 has neither mode nor status, and its plan among the display items`() throws {
     let reading = try read(bytes: PackageResources.session_completed_2019_json)
     #expect(reading.id == "evt_relay2019session")
     #expect(reading.type == "checkout.session.completed")
@@ -86,15 +82,13 @@ struct StripeSessionTests {
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
   }
 
-  @Test("A session without mode and without a subscription is unreadable")
-  func noMode() throws {
+  @Test func `A session without mode and without a subscription is unreadable`() throws {
     let bare = object(paidSession, ("mode", nil), ("subscription", nil))
     #expect(try outcome(event(completed, bare)) == .unparsed)
     #expect(try outcome(event(completed, object(paidSession, ("mode", "donation")))) == .unparsed)
   }
 
-  @Test("A session of 2025 for a free trial is bought without a payment")
-  func year2025() throws {
+  @Test func `A session of 2025 for a free trial is bought without a payment`() throws {
     let reading = try read(bytes: PackageResources.session_completed_2025_json)
     let said = PurchaseReport(
       key: subscription("sub_relay2025"),
@@ -105,8 +99,7 @@ struct StripeSessionTests {
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
   }
 
-  @Test("A guest's payment has no customer and is bought under the session's id")
-  func guest() throws {
+  @Test func `A guest's payment has no customer and is bought under the session's id`() throws {
     let reading = try read(bytes: PackageResources.session_completed_guest_payment_json)
     let said = PurchaseReport(
       key: session("cs_test_relayguest"), sessionID: "cs_test_relayguest", observations: .paid,
@@ -114,8 +107,7 @@ struct StripeSessionTests {
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
   }
 
-  @Test("Escaped characters are decoded; a NUL makes only its own value invalid")
-  func unicode() throws {
+  @Test func `Escaped characters are decoded; a NUL makes only its own value invalid`() throws {
     let reading = try read(bytes: PackageResources.session_completed_unicode_json)
     guard case .purchase(let said, _) = reading.content else {
       Issue.record("says nothing: \(reading.content)")
@@ -127,23 +119,22 @@ struct StripeSessionTests {
     #expect(said.customerID == "cus_relayunicode")
   }
 
-  @Test(
-    "If type and object contradict each other, the object counts", arguments: ["open", "expired", ""])
-  func contradiction(status: String) throws {
+  @Test(arguments: ["open", "expired", ""])
+  func `If type and object contradict each other, the object counts`(status: String) throws {
     let body = event(
       completed, object(paidSession, ("status", .string(status)), ("payment_status", "unpaid")))
     #expect(try outcome(body) == .ignored)
     #expect(try outcome(event(completed, object(paidSession, ("status", .string(status))))) == .ignored)
   }
 
-  @Test("A session without an id is unreadable", arguments: [JSONValue.null, "", 7, "with\ttab", [:]])
-  func withoutID(id: JSONValue) throws {
+  @Test(arguments: [JSONValue.null, "", 7, "with\ttab", [:]])
+  func `A session without an id is unreadable`(id: JSONValue) throws {
     #expect(try outcome(event(completed, object(paidSession, ("id", id)))) == .unparsed)
     #expect(try outcome(event(completed, object(paidSession, ("id", nil)))) == .unparsed)
   }
 
-  @Test("A session without an object is unreadable", arguments: [JSONValue.null, [], "cs_1", 7, true])
-  func withoutObject(object: JSONValue) throws {
+  @Test(arguments: [JSONValue.null, [], "cs_1", 7, true])
+  func `A session without an object is unreadable`(object: JSONValue) throws {
     #expect(try outcome(event(completed, object)) == .unparsed)
     #expect(try outcome(event(completed, .null, [("data", object)])) == .unparsed)
   }
@@ -174,8 +165,7 @@ struct StripeSessionTests {
     #expect(try report(own).names.min()?.id == "u-sub", "the relay's own key goes before another one")
   }
 
-  @Test("Line items name the prices, each once and in their order")
-  func lineItems() throws {
+  @Test func `Line items name the prices, each once and in their order`() throws {
     let two = object(
       paidSession,
       (
@@ -188,8 +178,7 @@ struct StripeSessionTests {
     }
   }
 
-  @Test("Other events of a session give their facts and make no receipt")
-  func otherTypes() throws {
+  @Test func `Other events of a session give their facts and make no receipt`() throws {
     let body = event("checkout.session.somehow_new", paidSession)
     #expect(try report(body).observations == [])
     #expect(try report(body).clientReference == "u1")

@@ -73,17 +73,14 @@ struct StripeSubscriptionTests {
     }
   }
 
-  @Test(
-    "Pauses of subscriptions prove nothing and are ignored",
-    arguments: ["paused", "resumed", "trial_will_end", "pending_update_applied", "new_one"])
-  func otherTypes(word: String) throws {
+  @Test(arguments: ["paused", "resumed", "trial_will_end", "pending_update_applied", "new_one"])
+  func `Pauses of subscriptions prove nothing and are ignored`(word: String) throws {
     let body = event(.string("customer.subscription.\(word)"), activeSubscription)
     #expect(try report(body).observations == [])
     #expect(try isKept(body) == false)
   }
 
-  @Test("A deleted subscription has ended, with any status, and that is stored")
-  func deleted() throws {
+  @Test func `A deleted subscription has ended, with any status, and that is stored`() throws {
     for status in ["active", "canceled", "incomplete"] {
       let object = object(activeSubscription, ("status", .string(status)))
       let body = event("customer.subscription.deleted", object)
@@ -111,15 +108,13 @@ struct StripeSubscriptionTests {
     #expect(try report(body).prices == prices)
   }
 
-  @Test("No more prices are read than a row should hold")
-  func manyPrices() throws {
+  @Test func `No more prices are read than a row should hold`() throws {
     let items = (0..<500).map { JSONValue.object([.init(name: "price", value: .string("price_\($0)"))]) }
     let body = event(created, object(activeSubscription, ("items", ["data": .array(items)])))
     #expect(try report(body).prices == (0..<100).map { "price_\($0)" })
   }
 
-  @Test("A subscription of 2016 has one plan and an api_version with a suffix")
-  func year2016() throws {
+  @Test func `A subscription of 2016 has one plan and an api_version with a suffix`() throws {
     let reading = try read(bytes: PackageResources.subscription_created_2016_json)
     let said = PurchaseReport(
       key: subscription("sub_relay2016"), observations: .began, customerID: "cus_relay2016",
@@ -127,8 +122,7 @@ struct StripeSubscriptionTests {
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
   }
 
-  @Test("A subscription of 2026 has several items, of which two share a price")
-  func year2026() throws {
+  @Test func `A subscription of 2026 has several items, of which two share a price`() throws {
     let reading = try read(bytes: PackageResources.subscription_created_2026_json)
     let said = PurchaseReport(
       key: subscription("sub_relay2026"), observations: .began, customerID: "cus_relay2026",
@@ -137,8 +131,7 @@ struct StripeSubscriptionTests {
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
   }
 
-  @Test("A subscription without an id, as in 2013, is unreadable")
-  func withoutID() throws {
+  @Test func `A subscription without an id, as in 2013, is unreadable`() throws {
     #expect(try outcome(event(created, object(activeSubscription, ("id", nil)))) == .unparsed)
     #expect(try outcome(event(created, .null)) == .unparsed)
   }
@@ -162,25 +155,21 @@ struct StripeInvoiceTests {
     #expect(try report(body).prices == ["price_1"])
   }
 
-  @Test(
-    "An invoice whose own state contradicts the event proves nothing", arguments: ["open", "draft", "void"])
-  func contradiction(status: String) throws {
+  @Test(arguments: ["open", "draft", "void"])
+  func `An invoice whose own state contradicts the event proves nothing`(status: String) throws {
     let body = event("invoice.paid", object(firstInvoice, ("status", .string(status))))
     #expect(try report(body).observations == [])
     #expect(try isKept(body) == false)
   }
 
-  @Test(
-    "Other events of an invoice prove nothing",
-    arguments: ["upcoming", "created", "finalized", "payment_failed", "payment_action_required"])
-  func otherTypes(word: String) throws {
+  @Test(arguments: ["upcoming", "created", "finalized", "payment_failed", "payment_action_required"])
+  func `Other events of an invoice prove nothing`(word: String) throws {
     let body = event(.string("invoice.\(word)"), object(firstInvoice, ("id", nil)))
     #expect(try report(body).observations == [])
     #expect(try isKept(body) == false)
   }
 
-  @Test("The subscription is found in the shape of every API version")
-  func subscriptionPlaces() throws {
+  @Test func `The subscription is found in the shape of every API version`() throws {
     let places: [(JSONValue, ObjectID)] = [
       (["subscription": "s"], "s"), (["subscription": ["id": "s"]], "s"),
       (["parent": ["subscription_details": ["subscription": "s"]]], "s"),
@@ -200,8 +189,7 @@ struct StripeInvoiceTests {
     }
   }
 
-  @Test("An invoice without a subscription is ignored")
-  func withoutSubscription() throws {
+  @Test func `An invoice without a subscription is ignored`() throws {
     for missing in [JSONValue.null, "", [:], 7, nil] {
       #expect(try outcome(event("invoice.paid", object(firstInvoice, ("subscription", missing)))) == .ignored)
     }
@@ -209,7 +197,6 @@ struct StripeInvoiceTests {
   }
 
   @Test(
-    "The price of a line is read from its newest shape",
     arguments: [
       (
         ["pricing": ["price_details": ["price": "new"]], "price": ["id": "old"], "plan": ["id": "older"]],
@@ -220,13 +207,12 @@ struct StripeInvoiceTests {
       (["pricing": .null, "price": .null, "plan": ["id": "older"]], ["older"]),
       (["price": .null, "plan": .null], []),
     ] as [(JSONValue, [PriceID])])
-  func linePrices(line: JSONValue, prices: [PriceID]) throws {
+  func `The price of a line is read from its newest shape`(line: JSONValue, prices: [PriceID]) throws {
     let body = event("invoice.paid", object(firstInvoice, ("lines", ["data": [line]])))
     #expect(try report(body).prices == prices)
   }
 
-  @Test("Lines that name only the ids of several prices do not say which is the plan's")
-  func unranked() throws {
+  @Test func `Lines that name only the ids of several prices do not say which is the plan's`() throws {
     func source(_ lines: [JSONValue]) throws -> Purchase.PriceSource {
       try report(event("invoice.paid", object(firstInvoice, ("lines", ["data": .array(lines)])))).priceSource
     }
@@ -243,16 +229,15 @@ struct StripeInvoiceTests {
     #expect(try source(whole) == .event)
   }
 
-  @Test("Without lines only the price is missing", arguments: [.null, [:], [], "elided"] as [JSONValue])
-  func elided(lines: JSONValue) throws {
+  @Test(arguments: [.null, [:], [], "elided"] as [JSONValue])
+  func `Without lines only the price is missing`(lines: JSONValue) throws {
     let said = try report(event("invoice.paid", object(firstInvoice, ("lines", lines))))
     #expect(said.prices == [])
     #expect(said.observations == [.firstPaymentMade, .invoicePaid])
     #expect(said.key == subscription("sub_1"))
   }
 
-  @Test("Both shapes side by side, of a connected account, give the same report")
-  func year2022() throws {
+  @Test func `Both shapes side by side, of a connected account, give the same report`() throws {
     let settings = StripeSettings(accounts: .any)
     let reading = try read(bytes: PackageResources.invoice_paid_2022_both_shapes_json, settings)
     let said = PurchaseReport(
@@ -265,8 +250,7 @@ struct StripeInvoiceTests {
     #expect(own.content == .nothing(.otherAccount))
   }
 
-  @Test("A set-up fee in the first line is not read as the price of the subscription")
-  func setUpFee() throws {
+  @Test func `A set-up fee in the first line is not read as the price of the subscription`() throws {
     let reading = try read(bytes: PackageResources.invoice_paid_2025_setup_fee_json)
     let said = PurchaseReport(
       key: subscription("sub_relay2025"), observations: [.firstPaymentMade, .invoicePaid],

@@ -26,23 +26,20 @@ import Testing
     #expect(money?.description == "\(text) \(currency.uppercased())")
   }
 
-  @Test(
-    "No amount is better than a wrong one",
-    arguments: [
-      "", ", \"amount_total\": 100", ", \"currency\": \"eur\"",
-      ", \"amount_total\": 0, \"currency\": \"eur\"",
-      ", \"amount_total\": -1, \"currency\": \"eur\"", ", \"amount_total\": \"100\", \"currency\": \"eur\"",
-      ", \"amount_total\": 150, \"currency\": \"isk\"", ", \"amount_total\": 100, \"currency\": \"ugx\"",
-      ", \"amount_total\": 100, \"currency\": \"<b>\"", ", \"amount_total\": 1.5, \"currency\": \"eur\"",
-    ])
-  func withoutAmount(fields: String) {
+  @Test(arguments: [
+    "", ", \"amount_total\": 100", ", \"currency\": \"eur\"",
+    ", \"amount_total\": 0, \"currency\": \"eur\"",
+    ", \"amount_total\": -1, \"currency\": \"eur\"", ", \"amount_total\": \"100\", \"currency\": \"eur\"",
+    ", \"amount_total\": 150, \"currency\": \"isk\"", ", \"amount_total\": 100, \"currency\": \"ugx\"",
+    ", \"amount_total\": 100, \"currency\": \"<b>\"", ", \"amount_total\": 1.5, \"currency\": \"eur\"",
+  ])
+  func `No amount is better than a wrong one`(fields: String) {
     let summary = Self.session(fields)
     #expect(summary?.money == nil)
     #expect(summary?.at == Timestamp(unixSeconds: 1_764_240_000))
   }
 
-  @Test("The amount is the one that the customer saw, if Stripe converted it")
-  func presentment() {
+  @Test func `The amount is the one that the customer saw, if Stripe converted it`() {
     let merchant = ", \"amount_total\": 1000, \"currency\": \"usd\""
     let shown = ", \"presentment_details\": {\"presentment_amount\": 1500, \"presentment_currency\": \"jpy\"}"
     #expect(Self.session(merchant + shown)?.money?.description == "1500 JPY")
@@ -51,8 +48,7 @@ import Testing
       Self.session(merchant + ", \"presentment_details\": {}")?.money == nil, "not the one that was seen")
   }
 
-  @Test("The item is the one line of the first invoice, or of a session that has its line items")
-  func items() {
+  @Test func `The item is the one line of the first invoice, or of a session that has its line items`() {
     func invoice(_ reason: String, _ lines: String) -> PurchaseSummary? {
       StripeSummary.read(
         Array(
@@ -69,22 +65,19 @@ import Testing
     #expect(Self.session(", \"line_items\": {\"data\": [{\"description\": \"Game\"}]}")?.item == "Game")
   }
 
-  @Test(
-    "A checkout that needs no payment is free, and charged 0",
-    arguments: [
-      ", \"amount_total\": 0, \"currency\": \"eur\"", ", \"payment_status\": \"no_payment_required\"",
-      ", \"payment_status\": \"no_payment_required\", \"amount_total\": 4999, \"currency\": \"eur\"",
-      ", \"payment_status\": \"paid\", \"amount_total\": 0",
-    ])
-  func free(fields: String) {
+  @Test(arguments: [
+    ", \"amount_total\": 0, \"currency\": \"eur\"", ", \"payment_status\": \"no_payment_required\"",
+    ", \"payment_status\": \"no_payment_required\", \"amount_total\": 4999, \"currency\": \"eur\"",
+    ", \"payment_status\": \"paid\", \"amount_total\": 0",
+  ])
+  func `A checkout that needs no payment is free, and charged 0`(fields: String) {
     let summary = Self.session(fields)
     #expect(summary?.isFree == true)
     #expect(summary?.money == nil)
     #expect(summary?.amount == 0)
   }
 
-  @Test("What was charged is not 0 if it is unknown, or if anything was charged")
-  func charged() {
+  @Test func `What was charged is not 0 if it is unknown, or if anything was charged`() {
     #expect(Self.session("")?.amount == nil)
     #expect(Self.session(", \"amount_total\": 100, \"currency\": \"ugx\"")?.amount == nil)
     let paid = Self.session(", \"payment_status\": \"paid\", \"amount_total\": 4999, \"currency\": \"eur\"")
@@ -104,8 +97,8 @@ import Testing
     #expect(object("\(first), \"total\": 4999")?.isFree == false)
   }
 
-  @Test("Other events say nothing", arguments: ["", "[]", "{}", "{\"data\": {\"object\": 5}}", "\u{0}"])
-  func others(body: String) {
+  @Test(arguments: ["", "[]", "{}", "{\"data\": {\"object\": 5}}", "\u{0}"])
+  func `Other events say nothing`(body: String) {
     #expect(StripeSummary.read(Array(body.utf8)) == nil)
     #expect(
       StripeSummary.read(
@@ -113,8 +106,7 @@ import Testing
         == nil)
   }
 
-  @Test("What several events say is combined, and the first one wins")
-  func combined() {
+  @Test func `What several events say is combined, and the first one wins`() {
     let first = PurchaseSummary(money: Money(minorUnits: 100, .usDollar))
     let second = PurchaseSummary(
       item: "Game", money: Money(minorUnits: 200, .usDollar), at: Timestamp(unixSeconds: 1))

@@ -5,8 +5,7 @@ import SimulatedDisk
 import Testing
 
 @Suite("A relay's life") struct LifeTests {
-  @Test("It stores compressed events, receipts and contexts, and keys in each of their tables")
-  func contents() throws {
+  @Test func `It stores compressed events, receipts and contexts, and keys in each of their tables`() throws {
     let disk = SimulatedDisk(seed: 5)
     let life = Life(path: disk.path(), seed: 5, ledger: Ledger())
     try life.open(at: 0)

@@ -68,8 +68,7 @@ struct MigrationTorture {
     }
   }
 
-  @Test("A migration that a kill or a power loss cuts off has not begun, or is done (R10)")
-  func everyWrite() throws {
+  @Test func `A migration that a kill or a power loss cuts off has not begun, or is done (R10)`() throws {
     let seed = Torture.seed(1)
     let losses = Torture.size(short: 1, long: 4)
     var explored = 0
@@ -125,8 +124,7 @@ struct MigrationTorture {
     Torture.report("migrations", "statements that failed", failed)
   }
 
-  @Test("A migration on a disk that fails at any operation has not begun, or is done (R10)")
-  func everyFault() throws {
+  @Test func `A migration on a disk that fails at any operation has not begun, or is done (R10)`() throws {
     var failed = 0
     let before = try Self.content(of: try Self.disk(version: 1, SimulatedDisk.Properties()))
     for operation in [SimulatedDisk.Operation.read, .write, .sync, .lock, .memoryLock, .memoryMap, .fileSize]

@@ -23,8 +23,7 @@ struct SchemaMigrationTests {
       """
     ]
 
-  @Test("A first start that a power loss cuts off has made no schema, or all of it (R10)")
-  func first() throws {
+  @Test func `A first start that a power loss cuts off has made no schema, or all of it (R10)`() throws {
     _ = try expectAllOrNothing(SimulatedDisk()) { disk in
       try Life(path: disk.path(), seed: 1, ledger: Ledger()).open(at: 0)
     }

@@ -15,8 +15,7 @@ struct PowerLossTorture {
     [true, false].map { SimulatedDisk.Properties(sectorBytes: sector, isPowersafe: $0) }
   }
 
-  @Test("Acknowledged data survives a power loss at any write or sync (R1, R9)")
-  func everyPoint() throws {
+  @Test func `Acknowledged data survives a power loss at any write or sync (R1, R9)`() throws {
     let seed = Torture.seed(1)
     let stride = Torture.size(short: 47, long: 1)
     let lives = Torture.size(short: 2, long: 4)

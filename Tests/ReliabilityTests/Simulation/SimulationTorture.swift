@@ -9,8 +9,7 @@ import Testing
   /// Days of trouble in one world; quiet days follow.
   private static let days: Int64 = 20
 
-  @Test("All promises hold under random faults (R1–R5, R9, R11)")
-  func simulate() throws {
+  @Test func `All promises hold under random faults (R1–R5, R9, R11)`() throws {
     try live(
       "simulation", worlds: Torture.size(short: 1, long: 20), seed: Torture.seed(20_261_121)
     ) { try SimulatedWorld(seed: $0) }

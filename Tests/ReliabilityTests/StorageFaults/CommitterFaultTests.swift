@@ -91,8 +91,7 @@ import Testing
     }
   }
 
-  @Test("After a failed sync nothing more is acknowledged, not even waiting commands (R1)")
-  func failedSync() throws {
+  @Test func `After a failed sync nothing more is acknowledged, not even waiting commands (R1)`() throws {
     let bed = try Bed()
     let answers = Monitor<[Int: Bool]>([:])
     #expect(bed.post(0, answers))
@@ -113,8 +112,7 @@ import Testing
     #expect(try #require(try bed.contexts()) >= 1)
   }
 
-  @Test("A checkpoint that cannot be synced is reported after the answers, which are correct")
-  func failedCheckpoint() throws {
+  @Test func `A checkpoint that cannot be synced is reported after the answers, which are correct`() throws {
     let disk = SimulatedDisk()
     let writer = try StoreWriter(path: disk.path(), role: .owner, rules: [:], checkpointPages: 1)
     let answered = Monitor(false)
@@ -134,8 +132,7 @@ import Testing
     #expect(try connection.integer("SELECT count(*) FROM contexts") == 1)
   }
 
-  @Test("Waiting requests do not use the released reserve of a full disk")
-  func reserveIsForTheRelay() throws {
+  @Test func `Waiting requests do not use the released reserve of a full disk`() throws {
     let bed = try Bed(reserveBytes: 1 << 20)
     let answers = Monitor<[Int: Bool]>([:])
     // The first batch fills the disk; more requests wait than one batch holds.
@@ -154,8 +151,7 @@ import Testing
     #expect(answers.withLock { $0[0] } == true)
   }
 
-  @Test("After a start on a nearly full disk no requests are accepted until there is space")
-  func startOnFullDisk() throws {
+  @Test func `After a start on a nearly full disk no requests are accepted until there is space`() throws {
     let bed = try Bed(reserveBytes: 1 << 20)
     bed.giveUpReserve()
     bed.disk.capacity = bed.disk.usedBytes + (1 << 19)

@@ -7,8 +7,7 @@ import Testing
 
 @Suite("SQLite without memory")
 struct MemoryTorture {
-  @Test("Nothing is acknowledged that is not on disk, whichever allocation fails (R1)")
-  func everyPiece() async {
+  @Test func `Nothing is acknowledged that is not on disk, whichever allocation fails (R1)`() async {
     await #expect(processExitsWith: .success) {
       try #require(FailingMemory.install(), "SQLite was used before")
       try Self.run()

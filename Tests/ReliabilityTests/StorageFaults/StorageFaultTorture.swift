@@ -39,8 +39,7 @@ struct StorageFaultTorture {
     }
   }
 
-  @Test("Nothing is acknowledged that is not on disk, whichever operation fails (R1)")
-  func everyOperation() throws {
+  @Test func `Nothing is acknowledged that is not on disk, whichever operation fails (R1)`() throws {
     let seed = Torture.seed(1)
     let stride = Torture.size(short: 59, long: 1)
     let stages = try LifeStage.all(before: Torture.isLong ? [0, 8] : [8], seed: seed)
@@ -65,8 +64,7 @@ struct StorageFaultTorture {
     Torture.report("I/O faults", "operations that failed", injected)
   }
 
-  @Test("A full disk refuses and loses nothing, and is used again once there is room (R1, R8)")
-  func fullDisk() throws {
+  @Test func `A full disk refuses and loses nothing, and is used again once there is room (R1, R8)`() throws {
     let seed = Torture.seed(1)
     let stages = try LifeStage.all(before: [0, 3, 8, 12], seed: seed)
     var injected = 0
@@ -89,8 +87,7 @@ struct StorageFaultTorture {
     Torture.report("I/O faults", "writes that found the disk full", injected)
   }
 
-  @Test("A read-only disk is refused at the start, and its data does not change (R1)")
-  func readOnlyDisk() throws {
+  @Test func `A read-only disk is refused at the start, and its data does not change (R1)`() throws {
     for stage in try LifeStage.all(before: [0, 1, 5, 8, 11], seed: Torture.seed(1)) {
       let disk = stage.disk
       let life = Life(path: disk.path(), seed: stage.seed, ledger: Ledger(stage.page))
@@ -105,8 +102,7 @@ struct StorageFaultTorture {
     }
   }
 
-  @Test("A held lock is waited for and reported; nothing is lost (R1)")
-  func heldLock() throws {
+  @Test func `A held lock is waited for and reported; nothing is lost (R1)`() throws {
     let disk = SimulatedDisk()
     let life = Life(path: disk.path(), seed: 1, ledger: Ledger())
     try life.open(at: 0)

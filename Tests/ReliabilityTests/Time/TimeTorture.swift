@@ -47,9 +47,8 @@ import Testing
     }
   }
 
-  @Test(
-    "A clock step does not delay the next attempt of a receipt", arguments: jumps)
-  func notFrozen(jump: Int64) throws {
+  @Test(arguments: jumps)
+  func `A clock step does not delay the next attempt of a receipt`(jump: Int64) throws {
     let world = try Self.world()
     let start = world.now
     world.destinations.change(Self.app) { $0.weather = .down }
@@ -63,9 +62,8 @@ import Testing
     #expect(world.memory.faults == [])
   }
 
-  @Test(
-    "Receipts that become due together after a clock step keep to the rate", arguments: [hour, 365 * day])
-  func noStorm(jump: Int64) throws {
+  @Test(arguments: [hour, 365 * day])
+  func `Receipts that become due together after a clock step keep to the rate`(jump: Int64) throws {
     let world = try Self.world()
     world.rate = 20
     let start = world.now
@@ -83,8 +81,8 @@ import Testing
     #expect(try Self.states(world) == ["delivered"])
   }
 
-  @Test("A rest that a 429 asked for has the requested length", arguments: jumps)
-  func restKept(jump: Int64) throws {
+  @Test(arguments: jumps)
+  func `A rest that a 429 asked for has the requested length`(jump: Int64) throws {
     let world = try Self.world()
     let start = world.now
     world.destinations.change(Self.app) { $0.weather = .resting }
@@ -119,8 +117,7 @@ import Testing
     #expect(try Self.states(world) == ["delivered"])
   }
 
-  @Test("Time that the machine slept counts against no receipt")
-  func suspend() throws {
+  @Test func `Time that the machine slept counts against no receipt`() throws {
     let world = try Self.world()
     world.lookInterval = Self.minute
     let start = world.now
@@ -132,8 +129,8 @@ import Testing
     #expect(try Self.states(world) == ["delivered"])
   }
 
-  @Test("A wait for a context ends once, and soon, whatever the clock does", arguments: jumps)
-  func waitsEnd(jump: Int64) throws {
+  @Test(arguments: jumps)
+  func `A wait for a context ends once, and soon, whatever the clock does`(jump: Int64) throws {
     let world = try Self.world()
     let start = world.now
     Self.buy(world)
@@ -144,8 +141,7 @@ import Testing
     #expect(Self.arrivals(world).count == 1)
   }
 
-  @Test("After the clock was set far forward nothing is deleted for a day")
-  func retentionRests() throws {
+  @Test func `After the clock was set far forward nothing is deleted for a day`() throws {
     let world = try Self.world()
     world.lookInterval = 5 * Self.minute
     let start = world.now

@@ -43,8 +43,7 @@ struct AnnouncementTests {
     store.advance(5 * second)
   }
 
-  @Test("A purchase that lacks only its user is announced when its checkout has settled")
-  func planned() throws {
+  @Test func `A purchase that lacks only its user is announced when its checkout has settled`() throws {
     try store.ingest(Said.completed("1", user: nil, prices: ["price_1"]))
     #expect(try due() == [])
     #expect(try begin() == nil)
@@ -85,8 +84,7 @@ struct AnnouncementTests {
     #expect(try states() == [.revoked, .offered, .offered])
   }
 
-  @Test("A webhook that refuses the message for good gets no other one")
-  func refused() throws {
+  @Test func `A webhook that refuses the message for good gets no other one`() throws {
     try buy()
     try end(try #require(try begin()), .refused)
     store.advance(hour)
@@ -153,8 +151,7 @@ struct AnnouncementTests {
     #expect(try begin() != nil)
   }
 
-  @Test("An app that announces nothing plans nothing")
-  func silent() throws {
+  @Test func `An app that announces nothing plans nothing`() throws {
     try store.ingest(Said.completed("1", user: nil, prices: ["price_1"]), app: "web")
     #expect(try store.integer("SELECT count(*) FROM announcements") == 0)
   }

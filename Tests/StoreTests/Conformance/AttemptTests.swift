@@ -32,8 +32,7 @@ private func attempt(
 
 @Suite("Attempts to deliver", .everyEngine)
 struct AttemptTests {
-  @Test("A 2xx delivers: the import id is kept, nothing is due any more (R3)")
-  func delivered() throws {
+  @Test func `A 2xx delivers: the import id is kept, nothing is due any more (R3)`() throws {
     let store = try readyStore()
     store.advance(5)
     #expect(try attempt(store, .delivered(importID: "imp-1"), status: 200) == .delivered)
@@ -85,8 +84,7 @@ struct AttemptTests {
     #expect(kept == [UInt8](repeating: 7, count: 4096))
   }
 
-  @Test("A receipt that was cancelled while under way is delivered if it was accepted (R3)")
-  func cancelledMeanwhile() throws {
+  @Test func `A receipt that was cancelled while under way is delivered if it was accepted (R3)`() throws {
     for (decision, state) in [
       (Delivery.Decision.delivered(importID: "imp"), ReceiptState.delivered),
       (.retry(at: TestStore.start.advanced(by: .seconds(2)), spent: true), .cancelled),
@@ -130,8 +128,7 @@ struct AttemptTests {
     #expect(try store.reader.breakers() == [AppDestination("ios", "purchasely"): broken])
   }
 
-  @Test("The whole breaker is restored after a restart (R9)")
-  func breaker() throws {
+  @Test func `The whole breaker is restored after a restart (R9)`() throws {
     let store = try readyStore()
     let breakers = [
       Breaker(
@@ -151,8 +148,7 @@ struct AttemptTests {
     }
   }
 
-  @Test("A receipt that becomes ready during a pause does not count the time before it")
-  func pausedBase() throws {
+  @Test func `A receipt that becomes ready during a pause does not count the time before it`() throws {
     let store = try TestStore()
     try store.apply(
       SaveBreaker(app: "ios", breaker: Breaker(state: .paused, since: store.now, pausedTime: .seconds(5))))
@@ -168,8 +164,7 @@ struct AttemptTests {
       "another app's pause is not its own (R11)")
   }
 
-  @Test("Due receipts are read longest overdue first, per app, up to the limit")
-  func due() throws {
+  @Test func `Due receipts are read longest overdue first, per app, up to the limit`() throws {
     let store = try readyStore(5)
     let rows = try store.receipts().map(\.receiptID)
     for (offset, row) in zip([40, 10, 30, 50, 20] as [Int64], rows) {
@@ -208,8 +203,7 @@ struct AttemptTests {
     #expect(try store.reader.oldestPending(app: "ios") == second.receipt?.readyAt)
   }
 
-  @Test("An overdue receipt is given up only after an attempt")
-  func givesUp() throws {
+  @Test func `An overdue receipt is given up only after an attempt`() throws {
     let store = try readyStore(3)
     let ids = try store.receipts().map(\.receiptID)
     _ = try attempt(store, id: ids[0], .retry(at: store.after(10), spent: true), status: 500)

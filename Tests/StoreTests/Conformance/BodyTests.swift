@@ -21,8 +21,7 @@ struct BodyDictionaryTests {
     #expect(Hex.encode(SHA256.digest(dictionary.content)) == digest)
   }
 
-  @Test("Each has its own number, which its frames state")
-  func numbers() throws {
+  @Test func `Each has its own number, which its frames state`() throws {
     #expect(BodyDictionary.allCases.map(\.rawValue) == [1, 2, 3])
     for dictionary in BodyDictionary.allCases {
       // Magic number, frame header with Dictionary_ID_flag 1, content size (RFC 8878 §3.1.1).
@@ -33,8 +32,7 @@ struct BodyDictionaryTests {
     }
   }
 
-  @Test("It makes a body, a callback and a context much smaller")
-  func shrinks() throws {
+  @Test func `It makes a body, a callback and a context much smaller`() throws {
     let event = SampleEvent(1).body
     #expect(BodyDictionary.stripe.pack(event).bytes.count * 2 < event.count)
     let callback = Array(
@@ -62,8 +60,7 @@ struct BodyTests {
     try store.reader.events(id: id).first?.body
   }
 
-  @Test("Bodies of each processor are read as they were received, also after a restart")
-  func everyProcessor() throws {
+  @Test func `Bodies of each processor are read as they were received, also after a restart`() throws {
     let store = try TestStore()
     let samples = (0..<6).map { SampleEvent($0) }
     for (number, sample) in samples.enumerated() {
@@ -89,8 +86,7 @@ struct BodyTests {
     #expect(try store.reader.integrityFaults() == [])
   }
 
-  @Test("A body that would not shrink, or is short, is stored as it is")
-  func staysRaw() throws {
+  @Test func `A body that would not shrink, or is short, is stored as it is`() throws {
     let store = try TestStore()
     var random = SeededGenerator(seed: 5)
     let noise = (0..<3000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
@@ -102,8 +98,7 @@ struct BodyTests {
     for body in bodies { #expect(try self.body(body.id, store) == body.bytes) }
   }
 
-  @Test("A body that is itself a frame, as a client may send it, is read as it was received")
-  func looksCompressed() throws {
+  @Test func `A body that is itself a frame, as a client may send it, is read as it was received`() throws {
     let store = try TestStore()
     let frame = try FrameCodec(dictionary: BodyDictionary.stripe.content).compress(SampleEvent(3).body)
     let bomb = try FrameCodec().compress([UInt8](repeating: 0, count: 1 << 20))
@@ -129,8 +124,7 @@ struct BodyTests {
     #expect(faults == ["rows of events that need a dictionary which this program does not have: 1"])
   }
 
-  @Test("A damaged body is a fault of its event alone, and says so")
-  func damaged() throws {
+  @Test func `A damaged body is a fault of its event alone, and says so`() throws {
     let store = try TestStore()
     for number in 1...3 { try store.apply(Self.command("evt_\(number)", SampleEvent(number).body)) }
     let damages = [
@@ -150,8 +144,7 @@ struct BodyTests {
     }
   }
 
-  @Test("A context that cannot be read stops no purchase of its user, and no other context")
-  func unreadableContext() throws {
+  @Test func `A context that cannot be read stops no purchase of its user, and no other context`() throws {
     let store = try TestStore()
     try store.post("old")
     try store.execute("UPDATE contexts SET ply_context = '', frame = x'00', dictionary = 3")
@@ -176,8 +169,7 @@ struct BodyTests {
     }
   }
 
-  @Test("An event whose body is compressed is processed again, and its bytes stay")
-  func reprocess() throws {
+  @Test func `An event whose body is compressed is processed again, and its bytes stay`() throws {
     let store = try TestStore()
     let sample = SampleEvent(8)
     try store.apply(Self.command(sample.id, sample.body, content: .nothing(.unparsed)))

@@ -59,8 +59,7 @@ struct CaptureTests {
     #expect(try newest() == StoredCapture(orderedAt: store.now))
   }
 
-  @Test("All orders share an open capture, and after its end they get its outcome")
-  func shared() throws {
+  @Test func `All orders share an open capture, and after its end they get its outcome`() throws {
     let open = try begun()
     #expect(try order() == .joined(open))
     #expect(try end(open, charged))
@@ -81,8 +80,7 @@ struct CaptureTests {
     #expect(try store.receipts().count == 1)
   }
 
-  @Test("After a capture without effect another may be ordered; it is a repeat")
-  func again() throws {
+  @Test func `After a capture without effect another may be ordered; it is a repeat`() throws {
     let first = try begun()
     #expect(try end(first, notYet))
     store.advance(minute)
@@ -93,8 +91,7 @@ struct CaptureTests {
     #expect(try newest()?.outcome == nil)
   }
 
-  @Test("A payment of another user, and one that did not start at the relay, is not captured")
-  func foreign() throws {
+  @Test func `A payment of another user, and one that did not start at the relay, is not captured`() throws {
     #expect(try order(by: "u2") == .unknownPayment)
     #expect(try order("2") == .unknownPayment)
     _ = try store.apply(StorePayment(app: "ios", Said.pay(.paid, "3")))
@@ -102,8 +99,7 @@ struct CaptureTests {
     #expect(try store.integer("SELECT count(*) FROM captures") == 0)
   }
 
-  @Test("Failures are stored while it is open")
-  func failures() throws {
+  @Test func `Failures are stored while it is open`() throws {
     let open = try begun()
     let later = store.after(minute)
     try store.apply(SaveCapture(open.reference, failures: 2, retryAt: later, trouble: "timeout"))
@@ -119,8 +115,7 @@ struct CaptureTests {
     #expect(try store.integer("SELECT failures FROM captures") == 3)
   }
 
-  @Test("A user's erasure leaves an open capture, and empties one that has ended")
-  func forgotten() throws {
+  @Test func `A user's erasure leaves an open capture, and empties one that has ended`() throws {
     let open = try begun()
     let rows = try store.reader.purchases(ofUser: "u1", limit: 10).map(\.row)
     let first = try store.apply(ForgetPurchases(rows: rows, cancelsOpen: true))
@@ -176,8 +171,7 @@ struct CaptureTests {
     #expect(try store.integer("SELECT count(*) FROM captures") == 0)
   }
 
-  @Test("A delivered receipt stays while its payment has an open capture")
-  func retentionOfReceipts() throws {
+  @Test func `A delivered receipt stays while its payment has an open capture`() throws {
     let open = try begun()
     _ = try store.apply(StorePayment(app: "ios", Said.pay(.paid)))
     try store.execute("UPDATE purchases SET state = 'delivered', reason = NULL, next_attempt_at = NULL")
@@ -213,8 +207,7 @@ struct CaptureTests {
     #expect(try say(.paid, isCaptured: true) == 1)
   }
 
-  @Test("A clock that ran ahead delays the next call for the longest pause at most")
-  func clock() throws {
+  @Test func `A clock that ran ahead delays the next call for the longest pause at most`() throws {
     let rules = [
       "ios": AppRules(join: JoinPolicy(), processors: ["pay": ProcessorRules()], compose: { _ in [] })
     ]

@@ -48,8 +48,7 @@ struct CauseTests {
     return found
   }
 
-  @Test("The last cause of a given up receipt is stored, and receipts are found by it")
-  func filter() throws {
+  @Test func `The last cause of a given up receipt is stored, and receipts are found by it`() throws {
     let jobs = try Self.store()
     #expect(try Self.objects(jobs) { $0.reason = "gave_up" } == ["sub_slow", "sub_gone", "sub_down"])
     #expect(try Self.objects(jobs) { $0.cause = "timeout" } == ["sub_slow"])
@@ -80,8 +79,7 @@ struct CauseTests {
     #expect(try jobs.store.reader.integrityFaults() == [])
   }
 
-  @Test("The trend of a group counts the receipts of its last 24 hours by the hour")
-  func trend() throws {
+  @Test func `The trend of a group counts the receipts of its last 24 hours by the hour`() throws {
     let jobs = try Self.store()
     let group = try #require(try jobs.store.reader.failures(limit: 10).first { $0.cause == "connect_failed" })
     let made = try #require(group.newest)
@@ -109,8 +107,7 @@ struct CauseTests {
     #expect(try jobs.store.reader.integrityFaults() == [])
   }
 
-  @Test("The text of a connection's failure is stored with the attempt")
-  func detail() throws {
+  @Test func `The text of a connection's failure is stored with the attempt`() throws {
     let jobs = try Self.store()
     var filter = ReceiptFilter()
     filter.cause = "connect_failed"
@@ -119,8 +116,7 @@ struct CauseTests {
     #expect(attempts.map(\.report.detail) == ["pay.example:443: Connection refused"])
   }
 
-  @Test("A receipt that was delivered without an import id is found, and no other")
-  func withoutImportID() throws {
+  @Test func `A receipt that was delivered without an import id is found, and no other`() throws {
     let jobs = try Self.store()
     #expect(try Self.objects(jobs) { $0.lacksImportID = true } == ["sub_silent"])
     #expect(

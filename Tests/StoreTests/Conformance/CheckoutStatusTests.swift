@@ -35,8 +35,7 @@ import Testing
     #expect(try status("cs_2")?.contextID == nil)
   }
 
-  @Test("A session that ended without a payment has expired")
-  func abandoned() throws {
+  @Test func `A session that ended without a payment has expired`() throws {
     let store = try TestStore()
     try store.ingest(Said.session("1", .expired, named: false))
     #expect(try store.reader.status(app: "ios", sessionID: "cs_1")?.state == .expired)
@@ -47,8 +46,7 @@ import Testing
     #expect(failed?.reason == .paymentFailed)
   }
 
-  @Test("The status of a context has the time of its last change")
-  func begun() throws {
+  @Test func `The status of a context has the time of its last change`() throws {
     let store = try TestStore()
     let id = try store.post()
     store.advance(minute)
@@ -100,8 +98,7 @@ import Testing
     #expect(try status(ids[5]) == (.expired, false))
   }
 
-  @Test("A purchase that waits for its checkout does not count as paid yet")
-  func notSettled() throws {
+  @Test func `A purchase that waits for its checkout does not count as paid yet`() throws {
     let store = try TestStore(rules: TestStore.rules(settle: .seconds(5)))
     let id = try store.post(price: "price_1")
     try store.ingest(Said.created(user: "u1", contextID: id))

@@ -93,8 +93,7 @@ struct ChosenContextIDTests {
     #expect(try store.integer("SELECT count(*) FROM awaited_contexts") == 0)
   }
 
-  @Test("A name that comes late beats the guess of a receipt that is not sent yet")
-  func nameBeatsGuess() throws {
+  @Test func `A name that comes late beats the guess of a receipt that is not sent yet`() throws {
     let store = try TestStore(rules: rules)
     let guessed = try store.post("guessed", user: "u1")
     let id = store.makeContextID()
@@ -121,8 +120,7 @@ struct ChosenContextIDTests {
     #expect(owners.map(\.purchase.key.id) == ["sub_3"])
   }
 
-  @Test("Nobody gets the id of a context whose user was erased, and its purchase stays erased")
-  func erased() throws {
+  @Test func `Nobody gets the id of a context whose user was erased, and its purchase stays erased`() throws {
     let store = try TestStore(rules: rules)
     let (used, unused) = (store.makeContextID(), store.makeContextID())
     _ = try post(store, used)
@@ -138,8 +136,7 @@ struct ChosenContextIDTests {
     #expect(try store.integer("SELECT count(*) FROM contexts WHERE user_id <> ''") == 0)
   }
 
-  @Test("An erased purchase forgets what it named, and a later post finds no purchase")
-  func erasedWhileWaiting() throws {
+  @Test func `An erased purchase forgets what it named, and a later post finds no purchase`() throws {
     let store = try TestStore(rules: rules)
     let id = store.makeContextID()
     try store.ingest(Said.completed("1", user: id.text, metadataUser: "u1", prices: ["price_1"]))
@@ -151,8 +148,7 @@ struct ChosenContextIDTests {
     #expect(try store.context(id).state == .open)
   }
 
-  @Test("What cannot be posted any more is not awaited")
-  func tooLate() throws {
+  @Test func `What cannot be posted any more is not awaited`() throws {
     let store = try TestStore(rules: rules)
     let id = store.makeContextID()
     store.advance(7 * day - hour)

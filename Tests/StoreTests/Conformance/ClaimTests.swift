@@ -45,8 +45,7 @@ struct ClaimTests {
     try store.reader.claims(ClaimFilter(), now: store.now, limit: 100).entries.map(\.state).reversed()
   }
 
-  @Test("A token gives the purchase to the user who brings it, and is stored as a hash only")
-  func claimed() throws {
+  @Test func `A token gives the purchase to the user who brings it, and is stored as a hash only`() throws {
     #expect(try store.status() == "waiting/user")
     let token = try token()
     #expect(try use(token) == .claimed)
@@ -78,8 +77,7 @@ struct ClaimTests {
     #expect(try store.only() == claimed)
   }
 
-  @Test("The first claim ends all tokens of the receipt")
-  func firstEndsAll() throws {
+  @Test func `The first claim ends all tokens of the receipt`() throws {
     let one = try token()
     store.advance(1)
     let two = try token()
@@ -90,8 +88,7 @@ struct ClaimTests {
     #expect(try store.only().purchase.userID == "u1")
   }
 
-  @Test("A receipt that failed without a user can be claimed")
-  func failed() throws {
+  @Test func `A receipt that failed without a user can be claimed`() throws {
     store.advance(2 * day)
     try store.endWaits()
     #expect(try store.status() == "failed/user")
@@ -99,8 +96,7 @@ struct ClaimTests {
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 -")
   }
 
-  @Test("What the receipt lacks besides its user, it waits for after the claim")
-  func price() throws {
+  @Test func `What the receipt lacks besides its user, it waits for after the claim`() throws {
     let other = try TestStore()
     try other.ingest(Said.completed("1", user: nil))
     guard
@@ -111,16 +107,14 @@ struct ClaimTests {
     #expect(try other.status() == "waiting/price")
   }
 
-  @Test("A receipt has at most five open tokens; one that is revoked or expired makes room")
-  func limit() throws {
+  @Test func `A receipt has at most five open tokens; one that is revoked or expired makes room`() throws {
     for _ in 0..<Claim.openMax { _ = try token(lifetime: .hours(1)) }
     #expect(try offer() == .tooMany)
     store.advance(hour)
     #expect(try use(try token()) == .claimed)
   }
 
-  @Test("A token expires, is revoked by the operator, and another app does not know it")
-  func gone() throws {
+  @Test func `A token expires, is revoked by the operator, and another app does not know it`() throws {
     let token = try token(lifetime: .hours(1))
     #expect(try use(token, app: "web") == .unknown)
     store.advance(hour)
@@ -138,8 +132,7 @@ struct ClaimTests {
     #expect(try store.status() == "waiting/user")
   }
 
-  @Test("A user that a later event names beats an unused token")
-  func laterEvent() throws {
+  @Test func `A user that a later event names beats an unused token`() throws {
     let token = try token()
     try store.ingest(Said.created("1", user: "u2"))
     #expect(try states() == [.revoked])
@@ -159,8 +152,7 @@ struct ClaimTests {
     }
   }
 
-  @Test("A purchase that ended cannot be claimed any more")
-  func ended() throws {
+  @Test func `A purchase that ended cannot be claimed any more`() throws {
     let token = try token()
     var said = Said.created("1")
     said.observations = .ended
@@ -168,8 +160,7 @@ struct ClaimTests {
     #expect(try use(token) == .gone)
   }
 
-  @Test("Tokens follow their purchase when its subscription becomes known")
-  func merged() throws {
+  @Test func `Tokens follow their purchase when its subscription becomes known`() throws {
     let other = try TestStore()
     try other.ingest(Said.payment("1", user: nil))
     let id = try other.only().receiptID
@@ -181,8 +172,7 @@ struct ClaimTests {
     #expect(try other.only().purchase.userID == "u1")
   }
 
-  @Test("The list is newest first, by app, receipt and state, and its pages continue")
-  func list() throws {
+  @Test func `The list is newest first, by app, receipt and state, and its pages continue`() throws {
     _ = try token(lifetime: .hours(1))
     store.advance(hour)
     _ = try token()
@@ -209,8 +199,7 @@ struct ClaimTests {
     #expect(try found { _ in } == [.expired])
   }
 
-  @Test("Claims of a state are compared a part at a time, and none is left out")
-  func comparedList() throws {
+  @Test func `Claims of a state are compared a part at a time, and none is left out`() throws {
     _ = try token(lifetime: .hours(1))
     for _ in 0..<2 {
       store.advance(1)
@@ -230,8 +219,7 @@ struct ClaimTests {
     #expect(try store.reader.claims(filter, now: store.now, limit: 2, comparing: 1).entries.count == 2)
   }
 
-  @Test("Retention deletes a receipt's claims with it")
-  func retention() throws {
+  @Test func `Retention deletes a receipt's claims with it`() throws {
     #expect(try use(try token()) == .claimed)
     let id = try store.only().receiptID
     _ = try store.apply(CancelReceipt(id: id, note: "test"))
@@ -240,8 +228,7 @@ struct ClaimTests {
     #expect(try store.integer("SELECT count(*) FROM claims") == 0)
   }
 
-  @Test("An erasure removes the claims of the user's purchases, and the user from others")
-  func erased() throws {
+  @Test func `An erasure removes the claims of the user's purchases, and the user from others`() throws {
     let token = try token()
     #expect(try use(token, by: "user-jane") == .claimed)
     let record = try store.only()

@@ -22,8 +22,7 @@ struct ConfiguredAppTests {
     #expect(try store.status() == "waiting/context")
   }
 
-  @Test("A context of such an app is not stored either")
-  func contextOfARemovedApp() throws {
+  @Test func `A context of such an app is not stored either`() throws {
     let store = try TestStore()
     store.writer.use(rules: [:])
     let posted = try store.apply(WhileConfigured("ios", store.contextCommand("blob", user: "u1")))
@@ -31,8 +30,7 @@ struct ConfiguredAppTests {
     #expect(try store.integer("SELECT count(*) FROM contexts") == 0)
   }
 
-  @Test("An unknown app is not found")
-  func notFound() throws {
+  @Test func `An unknown app is not found`() throws {
     let store = try TestStore()
     #expect(try store.apply(ReplayReceipt(id: "rcp_none", force: true, dueAt: store.now)) == .notFound)
     #expect(try store.apply(CancelReceipt(id: "rcp_none", note: "")) == .notFound)

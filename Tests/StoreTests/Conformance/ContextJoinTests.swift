@@ -7,8 +7,7 @@ import Testing
 
 @Suite("Contexts of purchases", .everyEngine)
 struct ContextJoinTests {
-  @Test("A context before the event and one after it make the same receipt (R2)")
-  func beforeAndAfter() throws {
+  @Test func `A context before the event and one after it make the same receipt (R2)`() throws {
     let expected = "pending: u1 subscription sub_1 price_1 blob"
     let before = try TestStore()
     try before.post()
@@ -25,9 +24,8 @@ struct ContextJoinTests {
     #expect(try after.context(id).receiptID == after.only().receipt?.id)
   }
 
-  @Test(
-    "A context named by its id precedes a newer one, and names the user", arguments: [true, false])
-  func named(byReference: Bool) throws {
+  @Test(arguments: [true, false])
+  func `A context named by its id precedes a newer one, and names the user`(byReference: Bool) throws {
     let store = try TestStore()
     let id = try store.post("named", user: "u7", price: "price_9")
     store.advance(1)
@@ -41,8 +39,7 @@ struct ContextJoinTests {
     #expect(try store.only().purchase.userSource == .context)
   }
 
-  @Test("A blob in the event precedes all contexts, and uses up its own post")
-  func blob() throws {
+  @Test func `A blob in the event precedes all contexts, and uses up its own post`() throws {
     let store = try TestStore()
     let posted = try store.post("inside", price: "price_1")
     store.advance(1)
@@ -53,8 +50,7 @@ struct ContextJoinTests {
     #expect(try store.context(newer).state == .open)
   }
 
-  @Test("A blob in the event needs no post")
-  func blobAlone() throws {
+  @Test func `A blob in the event needs no post`() throws {
     let store = try TestStore()
     let other = try store.post("other")
     try store.ingest(.said(contextID: other, blob: ContextBlob(text: "inside", priceID: "price_7")))
@@ -62,8 +58,7 @@ struct ContextJoinTests {
     #expect(try store.context(other).state == .open)
   }
 
-  @Test("A context that a later event names replaces one that was guessed")
-  func namedLater() throws {
+  @Test func `A context that a later event names replaces one that was guessed`() throws {
     let store = try TestStore()
     let found = try store.post("found")
     let named = try store.post("named")
@@ -78,8 +73,7 @@ struct ContextJoinTests {
     #expect(try store.integer("SELECT count(*) FROM contexts WHERE purchase_row IS NOT NULL") == 0)
   }
 
-  @Test("Another user's context is never taken (R5)")
-  func otherUser() throws {
+  @Test func `Another user's context is never taken (R5)`() throws {
     let store = try TestStore()
     for user: UserID in ["u2", "U1", "u1 ", "u"] { try store.post("of \(user)", user: user) }
     try store.ingest(.said(prices: ["price_1"]))
@@ -91,8 +85,7 @@ struct ContextJoinTests {
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 -")
   }
 
-  @Test("Another app's context is never taken, not even when it is named (R5)")
-  func otherApp() throws {
+  @Test func `Another app's context is never taken, not even when it is named (R5)`() throws {
     let store = try TestStore()
     let foreign = try store.post("foreign", app: "web")
     try store.ingest(.said(prices: ["price_1"]))
@@ -127,8 +120,7 @@ struct ContextJoinTests {
     #expect(try store.receipts().map(\.purchase.contextID) == [id, nil])
   }
 
-  @Test("Two purchases and two contexts pair up, by price first")
-  func pairs() throws {
+  @Test func `Two purchases and two contexts pair up, by price first`() throws {
     let store = try TestStore()
     try store.ingest(Said.completed("1", prices: ["price_1"]))
     try store.ingest(Said.completed("2", prices: ["price_2"]))
@@ -153,8 +145,7 @@ struct ContextJoinTests {
     #expect(try store.receipts().map(\.receipt?.priceMismatch) == [true, false])
   }
 
-  @Test("An abandoned checkout uses no context up")
-  func abandoned() throws {
+  @Test func `An abandoned checkout uses no context up`() throws {
     let store = try TestStore()
     let id = try store.post()
     try store.ingest(Said.session("1", [.expired, .objectExpected], named: false))
@@ -167,8 +158,8 @@ struct ContextJoinTests {
     #expect(try store.status() == "pending: u1 subscription sub_3 price_1 blob")
   }
 
-  @Test("The window's edges count, for contexts before the event and for late events", arguments: [0, 1])
-  func window(tooEarly: Int64) throws {
+  @Test(arguments: [0, 1])
+  func `The window's edges count, for contexts before the event and for late events`(tooEarly: Int64) throws {
     let store = try TestStore()
     try store.post("early")
     store.advance(day + tooEarly)
@@ -184,8 +175,7 @@ struct ContextJoinTests {
     #expect(try late.only().purchase.context?.text == (tooEarly == 0 ? "then" : nil))
   }
 
-  @Test("A repeated post has the same id, and counts as a new one")
-  func repeated() throws {
+  @Test func `A repeated post has the same id, and counts as a new one`() throws {
     let store = try TestStore()
     let first = try #require(try store.apply(store.contextCommand("blob", user: "u1")).stored)
     store.advance(30 * hour)
@@ -203,8 +193,7 @@ struct ContextJoinTests {
     #expect(third.id != first.id, "the first is used up")
   }
 
-  @Test("The same blob of another user or app is another context (R5)")
-  func notRepeated() throws {
+  @Test func `The same blob of another user or app is another context (R5)`() throws {
     let store = try TestStore()
     let ids = try [("u1", "ios"), ("u2", "ios"), ("u1", "web")].map {
       try store.post("same", user: $0, app: $1)
@@ -212,8 +201,7 @@ struct ContextJoinTests {
     #expect(Set(ids).count == 3)
   }
 
-  @Test("The status of a checkout from the post to the delivery")
-  func checkoutStatus() throws {
+  @Test func `The status of a checkout from the post to the delivery`() throws {
     let store = try TestStore()
     func state(_ id: ContextID, app: AppSlug = "ios") throws -> CheckoutStatus.State? {
       try store.reader.status(app: app, contextID: id, now: store.now)?.state

@@ -35,8 +35,7 @@ struct CorrectionTests {
   /// The statuses of all receipts, the purchase's own first.
   private func statuses(_ store: TestStore) throws -> [String] { try store.receipts().map(TestStore.status) }
 
-  @Test("A second receipt has the right user, is due at once, and both name each other")
-  func correctsUser() throws {
+  @Test func `A second receipt has the right user, is due at once, and both name each other`() throws {
     let (store, id) = try delivered()
     #expect(try correct(store, id, user: "right") == .done)
     let found = try store.receipts()
@@ -50,8 +49,7 @@ struct CorrectionTests {
     #expect(try store.reader.due(app: "ios", now: store.now, limit: 5).map(\.id) == [found[1].receiptID])
   }
 
-  @Test("The price is corrected, and the purchase's context is sent again")
-  func correctsPrice() throws {
+  @Test func `The price is corrected, and the purchase's context is sent again`() throws {
     let store = try TestStore()
     let context = try store.post()
     try store.ingest(Said.completed(prices: ["price_1"]))
@@ -65,8 +63,7 @@ struct CorrectionTests {
     #expect(try store.context(context).receiptID == id, "its checkout is still that of the purchase")
   }
 
-  @Test("The right user's context is sent, and belongs to the correction (R5)")
-  func correctsContext() throws {
+  @Test func `The right user's context is sent, and belongs to the correction (R5)`() throws {
     let (store, id) = try delivered()
     let context = try store.post("of right", user: "right")
     let others = try store.post("of another", user: "other")
@@ -76,16 +73,14 @@ struct CorrectionTests {
     #expect(try store.context(context).receiptID == store.receipts()[1].receipt?.id)
   }
 
-  @Test("A correction that would say the same is refused")
-  func unchanged() throws {
+  @Test func `A correction that would say the same is refused`() throws {
     let (store, id) = try delivered()
     #expect(try correct(store, id, user: "u1", price: "price_1") == .unchanged)
     #expect(try correct(store, id) == .unchanged)
     #expect(try store.receipts().count == 1)
   }
 
-  @Test("Only a delivered receipt is corrected, and only once; a correction can be corrected")
-  func onlyOnce() throws {
+  @Test func `Only a delivered receipt is corrected, and only once; a correction can be corrected`() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(prices: ["price_1"]))
     store.advance(hour)
@@ -102,8 +97,7 @@ struct CorrectionTests {
     #expect(try store.receipts().map { $0.receipt?.corrects } == [nil, id, second])
   }
 
-  @Test("A corrected receipt is never sent again, even with force")
-  func neverAgain() throws {
+  @Test func `A corrected receipt is never sent again, even with force`() throws {
     let (store, id) = try delivered()
     #expect(try correct(store, id, user: "right") == .done)
     #expect(try store.apply(ReplayReceipt(id: id, force: true, dueAt: store.now)) == .corrected)
@@ -112,8 +106,7 @@ struct CorrectionTests {
     #expect(try store.apply(ReplayReceipt(id: correction, force: true, dueAt: store.now)) == .done)
   }
 
-  @Test("Later events find the purchase, not its correction (R2)")
-  func eventsOfThePurchase() throws {
+  @Test func `Later events find the purchase, not its correction (R2)`() throws {
     let (store, id) = try delivered()
     #expect(try correct(store, id, user: "right") == .done)
     let before = try statuses(store)
@@ -126,8 +119,7 @@ struct CorrectionTests {
     #expect(try store.integer("SELECT count(*) FROM purchases") == 2)
   }
 
-  @Test("The customer's next purchase gets the corrected user, not the wrong one")
-  func nextPurchase() throws {
+  @Test func `The customer's next purchase gets the corrected user, not the wrong one`() throws {
     let (store, id) = try delivered()
     #expect(try correct(store, id, user: "right") == .done)
     try store.ingest(Said.created("2", customer: "cus_1"))
@@ -137,8 +129,7 @@ struct CorrectionTests {
     #expect(next?.purchase.userID == "right")
   }
 
-  @Test("A payment that went back is reported for the receipt that counts")
-  func reversal() throws {
+  @Test func `A payment that went back is reported for the receipt that counts`() throws {
     let rules = AppRules(
       join: JoinPolicy(settle: .zero), processors: .stripe, destinations: ["purchasely"],
       destination: { _ in "purchasely" }, compose: { content, _ in TestStore.compose(content) },
@@ -172,8 +163,7 @@ struct CorrectionTests {
     #expect(try behind("last") == [rows[1]])
   }
 
-  @Test("Retention of the first receipt leaves its correction, and makes no receipt again")
-  func retention() throws {
+  @Test func `Retention of the first receipt leaves its correction, and makes no receipt again`() throws {
     let (store, id) = try delivered()
     store.advance(day)
     #expect(try correct(store, id, user: "right") == .done)
@@ -187,8 +177,7 @@ struct CorrectionTests {
     #expect(try statuses(store) == ["delivered: right subscription sub_1 price_1 -"])
   }
 
-  @Test("A job corrects many receipts, and ends with those that it made")
-  func job() throws {
+  @Test func `A job corrects many receipts, and ends with those that it made`() throws {
     let jobs = try JobStore(failed: 0)
     for number in 0..<3 { try jobs.purchase("\(number)", .delivered(importID: nil)) }
     var filter = ReceiptFilter()
@@ -210,8 +199,7 @@ struct CorrectionTests {
     #expect(again.count(.skipped) == 6, "three are corrected, and three say that already")
   }
 
-  @Test("A job forgets the user whom it was started for when that user is erased")
-  func jobOfErasedUser() throws {
+  @Test func `A job forgets the user whom it was started for when that user is erased`() throws {
     let jobs = try JobStore(failed: 1)
     let request = JobRequest(
       kind: .correct, source: .filter(ReceiptFilter(), limit: nil), userID: "right", actor: "ann")
@@ -222,8 +210,7 @@ struct CorrectionTests {
     #expect(try jobs.current(job).request.userID == nil)
   }
 
-  @Test("A filter that names a refusal completes with another price than the known one")
-  func completesRefused() throws {
+  @Test func `A filter that names a refusal completes with another price than the known one`() throws {
     let jobs = try JobStore(failed: 2)
     let others = try jobs.run(try jobs.start(.complete, price: "price_9") { $0.state = .failed })
     #expect(others.total == 0, "no filter names the reason")

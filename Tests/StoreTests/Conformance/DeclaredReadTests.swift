@@ -29,15 +29,14 @@ struct DeclaredReadTests {
     return (try TestStore(record: record), record)
   }
 
-  @Test("A command with an undeclared read is detected")
-  func foundOut() throws {
+  @Test func `A command with an undeclared read is detected`() throws {
     let (store, record) = try recorded()
     try store.apply(ReadSecretly())
     #expect(record.undeclared.map { $0.prefix(9) } == ["a key of ", "row 77 in"])
   }
 
-  @Test("Commands read only declared rows and rows to which those refer", arguments: 11...14)
-  func random(seed: UInt64) throws {
+  @Test(arguments: 11...14)
+  func `Commands read only declared rows and rows to which those refer`(seed: UInt64) throws {
     let record = ReadRecord(words: Self.words)
     var happening = try RandomStore(seed: seed, record: record)
     for step in 0..<TestEngine.current.randomSteps {
@@ -47,8 +46,7 @@ struct DeclaredReadTests {
     #expect(record.fetches.count > TestEngine.current.randomSteps / 2)
   }
 
-  @Test("Events of a forgotten user are also declared under their hashes")
-  func erased() throws {
+  @Test func `Events of a forgotten user are also declared under their hashes`() throws {
     let (store, record) = try recorded()
     try store.ingest(Said.completed(prices: ["price_1"]), id: "evt_1")
     let row = try #require(try store.reader.purchases(ofUser: "u1", limit: 1).first?.row)
@@ -58,8 +56,7 @@ struct DeclaredReadTests {
     #expect(record.undeclared == [])
   }
 
-  @Test("A payer is declared, after an erasure also under its hash")
-  func payers() throws {
+  @Test func `A payer is declared, after an erasure also under its hash`() throws {
     let (store, record) = try recorded()
     let command = AcquirePayer("payer", for: "u1", at: AppProcessor("ios", "pay"))
     #expect(try store.apply(command))
@@ -69,8 +66,7 @@ struct DeclaredReadTests {
     #expect(record.undeclared == [])
   }
 
-  @Test("A batch is fetched once, with everything that its commands declare")
-  func once() throws {
+  @Test func `A batch is fetched once, with everything that its commands declare`() throws {
     let (store, record) = try recorded()
     let answers = Answers()
     let event = IngestEvent(
@@ -94,8 +90,7 @@ struct DeclaredReadTests {
     #expect(record.undeclared == [])
   }
 
-  @Test("A command about a receipt declares its row, also when it is wrapped")
-  func receipts() throws {
+  @Test func `A command about a receipt declares its row, also when it is wrapped`() throws {
     let (store, record) = try recorded()
     try store.ingest(Said.completed(prices: ["price_1"]))
     let receipt = try store.only()

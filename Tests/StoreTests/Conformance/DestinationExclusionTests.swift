@@ -62,8 +62,7 @@ struct DestinationExclusionTests {
     #expect(try store.receipt(0).body?.starts(with: "shop u1".utf8) == true)
   }
 
-  @Test("A reload withdraws or redirects what is pending, and leaves other receipts alone")
-  func pending() throws {
+  @Test func `A reload withdraws or redirects what is pending, and leaves other receipts alone`() throws {
     let store = try TestStore(rules: rules(nil))
     try sell(store)
     let other = try store.receipt(1)
@@ -78,8 +77,7 @@ struct DestinationExclusionTests {
     #expect(try store.receipt(1) == other)
   }
 
-  @Test("A refused receipt is replayed to the destination that gets it now")
-  func replayed() throws {
+  @Test func `A refused receipt is replayed to the destination that gets it now`() throws {
     let store = try TestStore(rules: rules(nil))
     try sell(store)
     try end(store, .failed(.status(422)))

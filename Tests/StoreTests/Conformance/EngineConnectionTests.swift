@@ -35,8 +35,8 @@ struct EngineConnectionTests {
     }
   }
 
-  @Test("Numbers and texts are read back unchanged", arguments: [Int64.min, -1, 0, 1, .max])
-  func values(number: Int64) throws {
+  @Test(arguments: [Int64.min, -1, 0, 1, .max])
+  func `Numbers and texts are read back unchanged`(number: Int64) throws {
     let texts = ["", "'quoted'; --", "ä\u{301}😀", "a\nb", String(repeating: "x", count: 100_000)]
     for (index, text) in texts.enumerated() {
       try insert("\(index)", at: number, text)
@@ -48,8 +48,7 @@ struct EngineConnectionTests {
     }
   }
 
-  @Test("Bytes are read back unchanged, and NULL differs from an empty value")
-  func bytes() throws {
+  @Test func `Bytes are read back unchanged, and NULL differs from an empty value`() throws {
     let bytes = (0...255).map(UInt8.init) + [0]
     try connection.run(
       """
@@ -68,8 +67,7 @@ struct EngineConnectionTests {
     #expect(found.first?.4 == 0)
   }
 
-  @Test("Rows are read in the requested order, each time")
-  func order() throws {
+  @Test func `Rows are read in the requested order, each time`() throws {
     for (index, name) in ["c", "a", "b"].enumerated() { try insert(name, at: Int64(index)) }
     let asking = try StoreConnection(connection).prepare(
       "SELECT name FROM service_reports WHERE at >= ?1 ORDER BY name")
@@ -80,8 +78,7 @@ struct EngineConnectionTests {
     #expect(try asking.all([9]) { row throws(StoreFault) in try row.text(0) } == [])
   }
 
-  @Test("A statement says how many rows it changed")
-  func changed() throws {
+  @Test func `A statement says how many rows it changed`() throws {
     for name in ["a", "b"] { try insert(name) }
     let statement = try StoreConnection(connection).prepare("UPDATE service_reports SET at = ?1")
     #expect(try statement.count([2]) == 2)
@@ -91,8 +88,7 @@ struct EngineConnectionTests {
     #expect(fault { () throws(StoreFault) in try none.changeOne(["a"], for: "test") } == nil)
   }
 
-  @Test("A reader sees a transaction when it is committed, and all of it at once (R1)")
-  func visibility() throws {
+  @Test func `A reader sees a transaction when it is committed, and all of it at once (R1)`() throws {
     let reader = try store.engine.openReader().connection
     try connection.begin()
     #expect(connection.isInTransaction)
@@ -104,8 +100,7 @@ struct EngineConnectionTests {
     #expect(try count(reader) == 1)
   }
 
-  @Test("A snapshot shows one moment, whatever is committed meanwhile")
-  func snapshot() throws {
+  @Test func `A snapshot shows one moment, whatever is committed meanwhile`() throws {
     let reader = try store.engine.openReader().connection
     let seen = try reader.snapshot { () throws(StoreFault) in
       let before = try reader.integer("SELECT count(*) FROM service_reports")
@@ -116,8 +111,7 @@ struct EngineConnectionTests {
     #expect(try count(reader) == 1)
   }
 
-  @Test("Nothing is left of a transaction that is rolled back, and the next one works")
-  func rollBack() throws {
+  @Test func `Nothing is left of a transaction that is rolled back, and the next one works`() throws {
     struct Stop: Error {}
     let whole = StoreConnection(connection)
     let error = fault { () throws(StoreFault) in
@@ -133,8 +127,7 @@ struct EngineConnectionTests {
     #expect(try count(whole) == 1)
   }
 
-  @Test("A reader cannot write")
-  func readOnly() throws {
+  @Test func `A reader cannot write`() throws {
     let reader = try store.engine.openReader().connection
     let error = fault { () throws(StoreFault) in
       try reader.prepare("DELETE FROM service_reports").run()
@@ -142,15 +135,13 @@ struct EngineConnectionTests {
     #expect(error?.kind == .readOnly || error?.kind == .standby)
   }
 
-  @Test(
-    "A violation of the schema is a constraint fault",
-    arguments: [
-      "INSERT INTO service_reports (name, at, content) VALUES ('a', 1, '{}')",
-      "INSERT INTO service_reports (name, at, content) VALUES ('b', NULL, '{}')",
-      "INSERT INTO breakers (app, destination, state, failures, paused_ms) VALUES ('ios', 'd', 'ajar', 0, 0)",
-      "INSERT INTO look_ups (purchase_row, app, due_at, tries) VALUES (77, 'ios', 0, 0)",
-    ])
-  func constraints(sql: String) throws {
+  @Test(arguments: [
+    "INSERT INTO service_reports (name, at, content) VALUES ('a', 1, '{}')",
+    "INSERT INTO service_reports (name, at, content) VALUES ('b', NULL, '{}')",
+    "INSERT INTO breakers (app, destination, state, failures, paused_ms) VALUES ('ios', 'd', 'ajar', 0, 0)",
+    "INSERT INTO look_ups (purchase_row, app, due_at, tries) VALUES (77, 'ios', 0, 0)",
+  ])
+  func `A violation of the schema is a constraint fault`(sql: String) throws {
     try insert("a")
     let error = fault { () throws(StoreFault) in try connection.run(sql) }
     #expect(error?.kind == .constraint)
@@ -158,8 +149,7 @@ struct EngineConnectionTests {
     #expect(error?.description.contains("ajar") == false, "nothing that was to be stored is in it (R7)")
   }
 
-  @Test("SQL that is wrong, and too few values, are this program's fault")
-  func misuse() throws {
+  @Test func `SQL that is wrong, and too few values, are this program's fault`() throws {
     #expect(
       fault { () throws(StoreFault) in try connection.run("SELECT nothing FROM nowhere") }?.kind == .misuse)
     #expect(fault { () throws(StoreFault) in try connection.run(Self.insert, ["a"]) }?.kind == .misuse)
@@ -186,8 +176,7 @@ struct EngineConnectionTests {
     #expect(try whole.integrityFaults().isEmpty)
   }
 
-  @Test("A sync that failed concerns the whole database (R1), a constraint the command alone")
-  func concern() {
+  @Test func `A sync that failed concerns the whole database (R1), a constraint the command alone`() {
     let command: [StoreFault.Kind] = [.constraint, .misuse, .corrupt, .full]
     let whole: [StoreFault.Kind] = [
       .busy, .inputOutput, .syncFailed, .readOnly, .standby, .notPermitted, .moved, .cannotOpen, .outOfMemory,
@@ -198,8 +187,7 @@ struct EngineConnectionTests {
     #expect(!whole.contains { $0.mayConcernOneCommand })
   }
 
-  @Test("What was committed is there after all connections were closed (R1, R9)")
-  func durable() throws {
+  @Test func `What was committed is there after all connections were closed (R1, R9)`() throws {
     try insert("a")
     try store.reopen()
     #expect(try count(store.reader.connection) == 1)

@@ -78,30 +78,25 @@ struct EventOrderTests {
     try inEveryOrder([.context, .created, .completed, .invoice], ends: sent)
   }
 
-  @Test("The same with every event coming twice under another id (R2)")
-  func sistersTwice() throws {
+  @Test func `The same with every event coming twice under another id (R2)`() throws {
     try inEveryOrder([.context, .created, .completed, .invoice], twice: true, ends: sent)
   }
 
-  @Test("The same with a subscription that begins incomplete, in all 120 orders (R2)")
-  func incomplete() throws {
+  @Test func `The same with a subscription that begins incomplete, in all 120 orders (R2)`() throws {
     try inEveryOrder([.context, .createdIncomplete, .began, .completed, .invoice], ends: sent)
   }
 
-  @Test("A delayed payment that comes makes one receipt in every order (R2)")
-  func delayedPayment() throws {
+  @Test func `A delayed payment that comes makes one receipt in every order (R2)`() throws {
     try inEveryOrder([.context, .unpaid, .succeeded, .createdIncomplete], ends: sent)
   }
 
-  @Test("A delayed payment that fails cancels the receipt in every order (R2)")
-  func failedPayment() throws {
+  @Test func `A delayed payment that fails cancels the receipt in every order (R2)`() throws {
     try inEveryOrder([.context, .unpaid, .failed, .createdIncomplete]) { _ in ["cancelled/payment_failed"] }
     try inEveryOrder([.context, .unpaid, .expired]) { _ in ["cancelled/session_expired"] }
     try inEveryOrder([.context, .unpaid, .failed, .expired]) { _ in ["cancelled/payment_failed"] }
   }
 
-  @Test("A payment that failed and then came makes the receipt in every order (R2)")
-  func failedThenPaid() throws {
+  @Test func `A payment that failed and then came makes the receipt in every order (R2)`() throws {
     try inEveryOrder([.context, .unpaid, .failed, .succeeded, .created], ends: sent)
   }
 
@@ -119,14 +114,12 @@ struct EventOrderTests {
     }
   }
 
-  @Test("An abandoned checkout makes no receipt, nor does a subscription without a user")
-  func nothing() throws {
+  @Test func `An abandoned checkout makes no receipt, nor does a subscription without a user`() throws {
     try inEveryOrder([.context, .expired]) { _ in [] }
     try inEveryOrder([.context, .created, .invoice, .createdIncomplete]) { _ in [] }
   }
 
-  @Test("The same event id again changes nothing, even with other content (R2)")
-  func sameEvent() throws {
+  @Test func `The same event id again changes nothing, even with other content (R2)`() throws {
     let store = try TestStore()
     #expect(try store.ingest(Said.completed(prices: ["price_1"]), id: "evt_x") == .stored(.receipt))
     let before = try store.only()
@@ -159,8 +152,7 @@ struct EventOrderTests {
     #expect(try store.context(other).state == .open)
   }
 
-  @Test("A failed delivery keeps its content, too")
-  func fixedAfterFailure() throws {
+  @Test func `A failed delivery keeps its content, too`() throws {
     let store = try TestStore()
     try store.post("first")
     try store.ingest(.said(prices: ["price_1"]))
@@ -178,8 +170,7 @@ struct EventOrderTests {
     #expect(failed.purchase.context?.text == "first")
   }
 
-  @Test("A delivered receipt stays delivered after any later events (R3)")
-  func delivered() throws {
+  @Test func `A delivered receipt stays delivered after any later events (R3)`() throws {
     let store = try TestStore()
     try store.post()
     try store.ingest(.said(prices: ["price_1"]))
@@ -196,8 +187,7 @@ struct EventOrderTests {
     #expect(try store.only().receipt == before)
   }
 
-  @Test("An event of an irrelevant type makes no purchase, and is stored")
-  func notKept() throws {
+  @Test func `An event of an irrelevant type makes no purchase, and is stored`() throws {
     let store = try TestStore()
     #expect(try store.ingest(Said.created(), keep: false) == .stored(.ignored))
     #expect(try store.integer("SELECT count(*) FROM purchases") == 0)

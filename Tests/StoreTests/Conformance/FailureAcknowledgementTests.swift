@@ -24,8 +24,7 @@ struct FailureAcknowledgementTests {
       AcknowledgeFailures(app: "ios", filter, owner: "bob", note: "asked them", actor: "ann"))
   }
 
-  @Test("A group is new, then acknowledged, then growing by the receipts that failed since")
-  func life() throws {
+  @Test func `A group is new, then acknowledged, then growing by the receipts that failed since`() throws {
     let jobs = try JobStore(failed: 3)
     #expect(try Self.groups(jobs) == ["ios http_422 3 new 3"])
     #expect(try Self.acknowledge(jobs) == 1)
@@ -44,8 +43,7 @@ struct FailureAcknowledgementTests {
     #expect(try jobs.store.apply(ReopenFailures(app: "ios", FailureChoice())) == 0)
   }
 
-  @Test("As many new failures as a replay has taken out are noticed")
-  func replacement() throws {
+  @Test func `As many new failures as a replay has taken out are noticed`() throws {
     let jobs = try JobStore(failed: 2)
     _ = try Self.acknowledge(jobs)
     let id = try #require(try jobs.store.receipts().first?.receipt?.id)
@@ -56,8 +54,7 @@ struct FailureAcknowledgementTests {
     #expect(try Self.groups(jobs) == ["ios http_422 2 growing 1"])
   }
 
-  @Test("A receipt that fails again after a replay counts as growth")
-  func again() throws {
+  @Test func `A receipt that fails again after a replay counts as growth`() throws {
     let jobs = try JobStore(failed: 1)
     _ = try Self.acknowledge(jobs)
     let record = try #require(try jobs.store.receipts().first)
@@ -67,8 +64,7 @@ struct FailureAcknowledgementTests {
     #expect(try Self.groups(jobs) == ["ios http_422 1 growing 1"])
   }
 
-  @Test("A replay that empties the group resolves it: what fails later is new")
-  func resolved() throws {
+  @Test func `A replay that empties the group resolves it: what fails later is new`() throws {
     let jobs = try JobStore(failed: 2)
     _ = try Self.acknowledge(jobs)
     try jobs.run(try jobs.start())
@@ -79,8 +75,7 @@ struct FailureAcknowledgementTests {
     #expect(try Self.groups(jobs) == ["ios http_422 1 new 1"])
   }
 
-  @Test("Only the named groups are acknowledged; those that need attention come first")
-  func choice() throws {
+  @Test func `Only the named groups are acknowledged; those that need attention come first`() throws {
     let jobs = try JobStore(failed: 3)
     try jobs.purchase("other", .failed(.status(400)), status: 400)
     try jobs.purchase("web", .failed(.status(422)), status: 422, app: "web")

@@ -53,8 +53,7 @@ struct FindTests {
     return (store, receipt.id, context)
   }
 
-  @Test("Whole ids of every kind are found, the newest first")
-  func wholeIDs() throws {
+  @Test func `Whole ids of every kind are found, the newest first`() throws {
     let (store, receipt, context) = try populated()
     #expect(try find(receipt.text, store) == ["receipt sub_Alpha1"])
     #expect(try find(receipt.text.lowercased(), store) == ["receipt sub_Alpha1"])
@@ -116,8 +115,7 @@ struct FindTests {
     #expect(found.isCut)
   }
 
-  @Test("An erased user is found by no id")
-  func erased() throws {
+  @Test func `An erased user is found by no id`() throws {
     let (store, receipt, _) = try populated()
     let rows = try store.receipts(app: "ios").map(\.rowID)
     try store.apply(ForgetPurchases(rows: rows, cancelsOpen: true))

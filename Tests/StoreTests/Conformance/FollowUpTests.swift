@@ -72,8 +72,8 @@ struct FollowUpTests {
     #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
   }
 
-  @Test("It is not fetched any more once it is paid or closed", arguments: [Observations.paid, .closed])
-  func ended(observations: Observations) throws {
+  @Test(arguments: [Observations.paid, .closed])
+  func `It is not fetched any more once it is paid or closed`(observations: Observations) throws {
     try start("1")
     try start("2")
     // One ends by a report of the backend, the other by a fetch.
@@ -84,8 +84,7 @@ struct FollowUpTests {
     #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
   }
 
-  @Test("A payment of a processor that cannot be asked, or that reports all, is not fetched")
-  func notFollowed() throws {
+  @Test func `A payment of a processor that cannot be asked, or that reports all, is not fetched`() throws {
     let other = try TestStore()
     _ = try other.apply(StorePayment(app: "ios", Said.pay(.started, by: "u1")))
     var stripe = Said.pay(.started, by: "u1")
@@ -95,8 +94,7 @@ struct FollowUpTests {
     #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
   }
 
-  @Test("A callback causes a fetch at once, and the payment is followed after it")
-  func callback() throws {
+  @Test func `A callback causes a fetch at once, and the payment is followed after it`() throws {
     try start()
     store.advance(minute)
     #expect(try callBack("c1") == .stored(.noted))
@@ -137,8 +135,7 @@ struct FollowUpTests {
     #expect(try store.receipts().count == 1)
   }
 
-  @Test("A repeated callback does not restart the pauses of a fetch that failed")
-  func pauses() throws {
+  @Test func `A repeated callback does not restart the pauses of a fetch that failed`() throws {
     try start()
     _ = try callBack("c1")
     try answer(nil, nextAt: 30 * second)
@@ -163,8 +160,7 @@ struct FollowUpTests {
     #expect(try due().count == 1)
   }
 
-  @Test("The pauses of a fetch without an answer")
-  func schedule() {
+  @Test func `The pauses of a fetch without an answer`() {
     let pauses = (1...7).map { Lookup.fetchPause(attempts: $0)?.milliseconds }
     #expect(pauses == [2 * second, 10 * second, 30 * second, 2 * minute, 10 * minute, hour, hour])
     let all = (1...1000).compactMap { Lookup.fetchPause(attempts: $0) }

@@ -37,8 +37,7 @@ struct ForgetTests {
     return outcome
   }
 
-  @Test("No data of the user is left in the tables, and the counts stay")
-  func nothingIsLeft() throws {
+  @Test func `No data of the user is left in the tables, and the counts stay`() throws {
     let (store, _, context) = try Self.store()
     let tables = ["contexts", "purchases", "events", "attempts", "receipt_counts", "delivery_counts"]
     let before = try tables.map { try store.integer("SELECT count(*) FROM \($0)") }
@@ -57,8 +56,7 @@ struct ForgetTests {
     #expect(try store.reader.integrityFaults() == [])
   }
 
-  @Test("A repeated event is recognised, makes no second receipt and stores nothing (R2)")
-  func comesAgain() throws {
+  @Test func `A repeated event is recognised, makes no second receipt and stores nothing (R2)`() throws {
     let (store, _, context) = try Self.store()
     _ = try forget(store)
     try store.reopen()
@@ -82,8 +80,7 @@ struct ForgetTests {
     #expect(try store.receipts().count == 2)
   }
 
-  @Test("Pending receipts stay, or are cancelled on request")
-  func open() throws {
+  @Test func `Pending receipts stay, or are cancelled on request`() throws {
     let (store, _, _) = try Self.store()
     try store.ingest(Said.completed("2", user: "user-jane", prices: ["price_1"]))
     let open = try #require(try store.receipts().last?.receipt)
@@ -103,8 +100,7 @@ struct ForgetTests {
     #expect(try store.reader.integrityFaults() == [])
   }
 
-  @Test("An answer after the erasure is counted, and not stored")
-  func isAnsweredLate() throws {
+  @Test func `An answer after the erasure is counted, and not stored`() throws {
     let (store, _, _) = try Self.store()
     _ = try store.apply(
       ReplayReceipt(id: try #require(try store.only().receipt?.id), force: true, dueAt: store.now))
@@ -203,8 +199,7 @@ struct ForgetTests {
     #expect(left["sub_2"]?.leads == [noted.row])
   }
 
-  @Test("An erasure that is rolled back leaves no unused hash key")
-  func isUndone() throws {
+  @Test func `An erasure that is rolled back leaves no unused hash key`() throws {
     struct Fails: StoreCommand {
       let inner: ForgetPurchases
       func apply(to store: StoreSession) throws(StoreFault) {

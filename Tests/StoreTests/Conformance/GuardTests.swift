@@ -72,8 +72,7 @@ struct GuardTests {
     return (try store.post(user: "other"), try store.receipts().map(\.rowID))
   }
 
-  @Test("A context that another purchase has claimed meanwhile cannot be claimed (R5)")
-  func claim() throws {
+  @Test func `A context that another purchase has claimed meanwhile cannot be claimed (R5)`() throws {
     let store = try TestStore()
     let (context, rows) = try two(store)
     let fault = fault(of: ClaimTwice(context: context, rows: rows), store)
@@ -82,8 +81,7 @@ struct GuardTests {
     #expect(try store.context(context).state == .open, "nothing of the command is kept")
   }
 
-  @Test("A violated precondition is the error of its command, and affects no other")
-  func alone() throws {
+  @Test func `A violated precondition is the error of its command, and affects no other`() throws {
     let store = try TestStore()
     let (context, rows) = try two(store)
     let answers = Answers()
@@ -103,8 +101,7 @@ struct GuardTests {
     store.contextCommand(text, user: "third")
   }
 
-  @Test("A claim names the purchase that has the context, if one has it")
-  func takeOver() throws {
+  @Test func `A claim names the purchase that has the context, if one has it`() throws {
     let store = try TestStore()
     let (context, rows) = try two(store)
     #expect(fault(of: ClaimTwice(context: context, rows: [rows[0]]), store) == nil)
@@ -112,8 +109,7 @@ struct GuardTests {
     #expect(fault(of: ClaimTwice(context: "ctx_unknown", rows: [rows[0]]), store)?.kind == .constraint)
   }
 
-  @Test("A receipt that changed its state meanwhile is neither changed nor deleted (R4)")
-  func outdated() throws {
+  @Test func `A receipt that changed its state meanwhile is neither changed nor deleted (R4)`() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(prices: ["price_1"]))
     let waiting = try store.only()

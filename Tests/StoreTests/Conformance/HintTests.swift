@@ -58,8 +58,7 @@ struct HintTests {
     #expect(try store.reader.integrityFaults() == [])
   }
 
-  @Test("The fetch is repeated until the processor has answered")
-  func unanswered() throws {
+  @Test func `The fetch is repeated until the processor has answered`() throws {
     _ = try ingest("evt_1", .fetch(key, sessionID: "cs_1", keep: true))
     try answer(#require(try due().first), [], isFetched: false)
     #expect(try due().isEmpty)
@@ -71,8 +70,7 @@ struct HintTests {
     #expect(try integer("SELECT count(*) FROM look_ups") == 0)
   }
 
-  @Test("An event during a fetch causes another fetch")
-  func meanwhile() throws {
+  @Test func `An event during a fetch causes another fetch`() throws {
     _ = try ingest("evt_1", .fetch(key, sessionID: "cs_1", keep: true))
     let first = try #require(try due().first)
     #expect(try ingest("evt_2", .fetch(key, sessionID: "cs_1", keep: true)) == .stored(.noted))
@@ -84,8 +82,7 @@ struct HintTests {
     #expect(try store.status() == "waiting/context")
   }
 
-  @Test("A repeated event, and an event without a purchase to fetch, change nothing")
-  func repeated() throws {
+  @Test func `A repeated event, and an event without a purchase to fetch, change nothing`() throws {
     _ = try ingest("evt_1", .fetch(key, sessionID: "cs_1", keep: true))
     #expect(try ingest("evt_1", .fetch(key, sessionID: "cs_1", keep: true)) == .repeated)
     #expect(try due().map(\.fetches) == [1])
@@ -94,8 +91,7 @@ struct HintTests {
     #expect(try integer("SELECT count(*) FROM purchases") == 1)
   }
 
-  @Test("A hint about an unknown purchase is answered and not stored")
-  func unmatched() throws {
+  @Test func `A hint about an unknown purchase is answered and not stored`() throws {
     for content in [
       IngestEvent.Content.fetch(key, sessionID: "cs_1", keep: true), .report(Said.payment("1"), keep: true),
     ] {
@@ -107,8 +103,7 @@ struct HintTests {
     }
   }
 
-  @Test("Of a hint only the purchase's key counts, also when it is processed again")
-  func hint() throws {
+  @Test func `Of a hint only the purchase's key counts, also when it is processed again`() throws {
     try store.ingest(Said.session("1", [], named: false))
     let lie = IngestEvent(
       app: "ios", processor: "stripe", eventID: "hint_1", type: "t", body: [1],
@@ -126,8 +121,7 @@ struct HintTests {
     #expect(try due().map(\.fetches) == [1], "it is asked about again")
   }
 
-  @Test("A purchase of a forgotten user is not fetched")
-  func erased() throws {
+  @Test func `A purchase of a forgotten user is not fetched`() throws {
     try store.ingest(Said.payment("1", user: "u1"))
     _ = try ingest("changed", .fetch(key, sessionID: "cs_1", keep: true))
     #expect(try due().count == 1)
@@ -239,8 +233,7 @@ struct HintTests {
     #expect(try integer("SELECT count(*) FROM purchases") == 1)
   }
 
-  @Test("The customer that an event names is learned, and the event belongs to no purchase")
-  func customer() throws {
+  @Test func `The customer that an event names is learned, and the event belongs to no purchase`() throws {
     try store.ingest(Said.completed(user: nil, prices: ["price_1"]))
     let names = [NamedUser(id: "u20", source: .customerMetadata, standing: .counts)]
     let facts = CustomerFacts(customerID: "cus_1", names: names, areOfCustomer: true, happenedAt: store.now)

@@ -18,8 +18,7 @@ struct IdentityCountTests {
     return try TestStore(rules: ["ios": rules])
   }
 
-  @Test("Receipts whose sources disagree are counted and listed until they are corrected")
-  func conflicts() throws {
+  @Test func `Receipts whose sources disagree are counted and listed until they are corrected`() throws {
     let store = try store(.user)
     try store.ingest(Said.completed("1", user: "u1", metadataUser: "u2", prices: ["price_1"]))
     try store.ingest(Said.completed("2", user: "u3", metadataUser: "u3", prices: ["price_1"]))
@@ -56,8 +55,7 @@ struct IdentityCountTests {
     #expect(try counts(store).hasReceipts)
   }
 
-  @Test("Receipts whose reference is no known user are counted while they lack a user")
-  func unknownReferences() throws {
+  @Test func `Receipts whose reference is no known user are counted while they lack a user`() throws {
     let store = try store(.knownUser)
     try store.ingest(Said.completed("1", user: "order_4711", prices: ["price_1"], customer: false))
     try store.ingest(Said.completed("2", user: nil, prices: ["price_1"], customer: false))
@@ -72,8 +70,7 @@ struct IdentityCountTests {
     #expect(try counts(store).unknownReferences == 0)
   }
 
-  @Test("Events about other sales are counted")
-  func foreign() throws {
+  @Test func `Events about other sales are counted`() throws {
     let store = try store(.user)
     var said = Said.completed("1", prices: ["price_1"])
     said.observations.insert(.excepted)
@@ -82,8 +79,7 @@ struct IdentityCountTests {
     #expect(try !counts(store).hasReceipts)
   }
 
-  @Test("Events of the mode that is left out are counted until they are read again")
-  func otherMode() throws {
+  @Test func `Events of the mode that is left out are counted until they are read again`() throws {
     let store = try store(.user)
     _ = try store.apply(
       IngestEvent(

@@ -85,8 +85,7 @@ struct UserSourceTests {
     #expect(try store.status() == "pending: jdo-1 subscription sub_1 price_1 blob")
   }
 
-  @Test("A reference whose user posts after the wait stays failed")
-  func lateContext() throws {
+  @Test func `A reference whose user posts after the wait stays failed`() throws {
     let store = try TestStore(rules: rules())
     try store.ingest(sold(reference: "jdo-1"))
     store.advance(day)
@@ -95,8 +94,7 @@ struct UserSourceTests {
     #expect(try store.status() == "failed/user")
   }
 
-  @Test("A user with a receipt is known, and so is one with a context")
-  func knownReference() throws {
+  @Test func `A user with a receipt is known, and so is one with a context`() throws {
     let store = try TestStore(rules: rules())
     try store.ingest(sold("1", names: [("u1", .ownKey)]))
     try store.ingest(sold("2", reference: "u1"))
@@ -106,8 +104,7 @@ struct UserSourceTests {
     #expect(try store.receipt("3")?.purchase.userSource == .reference)
   }
 
-  @Test("A reference is never a user if it may only be a context's id")
-  func contextsOnly() throws {
+  @Test func `A reference is never a user if it may only be a context's id`() throws {
     let store = try TestStore(rules: rules(.stripe(reference: .context)))
     try store.post("blob", user: "jdo-1")
     try store.ingest(sold(reference: "jdo-1"))
@@ -130,8 +127,7 @@ struct UserSourceTests {
     #expect(try store.integer("SELECT count(*) FROM purchases WHERE user_conflict = 1") == 1)
   }
 
-  @Test("A receipt that went to a wrong user and was corrected makes nobody known")
-  func correctedIsUnknown() throws {
+  @Test func `A receipt that went to a wrong user and was corrected makes nobody known`() throws {
     let store = try TestStore(rules: rules())
     try store.ingest(sold("1", names: [("order_4711", .ownKey)]))
     try store.deliver()
@@ -144,8 +140,7 @@ struct UserSourceTests {
     #expect(try store.receipt("3")?.purchase.userID == "jdo-1")
   }
 
-  @Test("A spoilt id of a context is repaired, and names its user and the context")
-  func spoilt() throws {
+  @Test func `A spoilt id of a context is repaired, and names its user and the context`() throws {
     for spoil: (String) -> String in [{ $0.lowercased() }, { " \($0)\n" }, { "CTX_" + $0.dropFirst(4) }] {
       let store = try TestStore(rules: rules(.stripe()))
       let id = try store.post("blob", user: "jdo-1")
@@ -154,8 +149,7 @@ struct UserSourceTests {
     }
   }
 
-  @Test("A receipt is found by each of its names, and loses one that is erased")
-  func everyName() throws {
+  @Test func `A receipt is found by each of its names, and loses one that is erased`() throws {
     let store = try TestStore(rules: rules())
     try store.ingest(sold(reference: "order 4711%", names: [("jdo-1", .ownKey), ("anon", .metadata)]))
     for name: UserID in ["jdo-1", "anon", "order 4711%"] {
@@ -230,8 +224,7 @@ struct UserSourceTests {
 
 @Suite("The users of customers", .everyEngine)
 struct CustomerUserTests {
-  @Test("The customer's metadata name the user, whichever event comes first")
-  func metadata() throws {
+  @Test func `The customer's metadata name the user, whichever event comes first`() throws {
     for isFirst in [true, false] {
       let store = try TestStore(rules: rules())
       if isFirst { try store.ingest(facts(["u20"]), id: "evt_c") }
@@ -242,8 +235,7 @@ struct CustomerUserTests {
     }
   }
 
-  @Test("Newer metadata of a customer replace older ones, in any order")
-  func newest() throws {
+  @Test func `Newer metadata of a customer replace older ones, in any order`() throws {
     for isReversed in [false, true] {
       let store = try TestStore(rules: rules())
       let events = [facts(["old"]), facts(["new"], at: TestStore.start + .seconds(1))]
@@ -271,8 +263,7 @@ struct CustomerUserTests {
     }
   }
 
-  @Test("A user who is erased is no customer's user any more")
-  func erased() throws {
+  @Test func `A user who is erased is no customer's user any more`() throws {
     let store = try TestStore(rules: rules())
     try store.ingest(facts(["u20"]), id: "evt_c")
     #expect(try store.reader.learnedCustomers(ofUser: "u20", limit: 10).map(\.id) == ["cus_1"])
@@ -282,8 +273,7 @@ struct CustomerUserTests {
     #expect(try store.status() == "waiting/user")
   }
 
-  @Test("A setup checkout makes no purchase, and says whose customer it is")
-  func setup() throws {
+  @Test func `A setup checkout makes no purchase, and says whose customer it is`() throws {
     let store = try TestStore(rules: rules())
     let context = try store.post("blob", user: "u7")
     let setup = CustomerFacts(
@@ -369,8 +359,7 @@ struct CustomerUserTests {
     #expect(try store.receipt("3").map(TestStore.status) == "waiting/user")
   }
 
-  @Test("A purchase that was only noted is not brought back by its customer's other purchases")
-  func noted() throws {
+  @Test func `A purchase that was only noted is not brought back by its customer's other purchases`() throws {
     let store = try TestStore(rules: rules())
     try store.ingest(Said.created("news", customer: "cus_42"))
     #expect(try store.integer("SELECT count(*) FROM purchases WHERE unmatched = 1") == 1)
@@ -381,8 +370,7 @@ struct CustomerUserTests {
     #expect(try store.receipts().map(\.purchase.key.id) == ["sub_app"])
   }
 
-  @Test("An inferred user waits for the checkout session, which may name another")
-  func settles() throws {
+  @Test func `An inferred user waits for the checkout session, which may name another`() throws {
     let store = try TestStore(rules: rules(settleCustomer: .seconds(30)))
     try store.post("first", user: "anon-1")
     try store.ingest(sold("1", reference: "anon-1", customer: "cus_A"))
@@ -414,8 +402,7 @@ struct ForeignSaleTests {
     }
   }
 
-  @Test("A sale waits for the facts that decide, and then is foreign, the app's, or failed")
-  func undecided() throws {
+  @Test func `A sale waits for the facts that decide, and then is foreign, the app's, or failed`() throws {
     func store() throws -> TestStore {
       let store = try TestStore(rules: rules(.stripe(reference: .knownUser, selects: true)))
       try store.post("blob", user: "u1")
@@ -477,8 +464,7 @@ struct ForeignSaleTests {
     #expect(try store.only().receipt?.state == .delivered, "the destination accepted it")
   }
 
-  @Test("A receipt that was held back as foreign is sent once an entry names the sale")
-  func resumed() throws {
+  @Test func `A receipt that was held back as foreign is sent once an entry names the sale`() throws {
     let store = try TestStore(rules: rules())
     try store.ingest(sold(names: [("u1", .ownKey)]))
     try store.ingest(sold(adding: .notOurs))
@@ -488,8 +474,7 @@ struct ForeignSaleTests {
     #expect(try store.outcomes() == ["receipt", "receipt", "receipt"])
   }
 
-  @Test("A paid subscription of the app that names nobody waits for its user")
-  func ours() throws {
+  @Test func `A paid subscription of the app that names nobody waits for its user`() throws {
     let store = try TestStore(rules: rules(.stripe(reference: .knownUser, selects: true)))
     var said = Said.created()
     said.observations.insert(.ours)

@@ -43,8 +43,7 @@ struct InferredUserTests {
     #expect(try store.context(context).state == .open)
   }
 
-  @Test("Metadata that come after the receipt was sent change nothing")
-  func metadataLate() throws {
+  @Test func `Metadata that come after the receipt was sent change nothing`() throws {
     try store.ingest(Said.completed(user: nil, prices: ["price_1"]))
     try store.send(try store.only().receiptID)
     try learn("one", .customerMetadata)

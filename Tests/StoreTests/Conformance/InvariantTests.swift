@@ -75,16 +75,15 @@ struct InvariantTests {
     return store
   }
 
-  @Test("A store that only its commands changed violates none")
-  func sound() throws {
+  @Test func `A store that only its commands changed violates none`() throws {
     let store = try store()
     // The store ends with its database.
     let found = try withExtendedLifetime(store) { try store.reader.contradictions() }
     #expect(found == [])
   }
 
-  @Test("Each violation is found", arguments: broken)
-  func isFound(_ broken: (sql: String, found: String)) throws {
+  @Test(arguments: broken)
+  func `Each violation is found`(_ broken: (sql: String, found: String)) throws {
     let store = try store()
     try store.execute(broken.sql)
     let found = try store.reader.contradictions()

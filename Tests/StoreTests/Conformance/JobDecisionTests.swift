@@ -7,8 +7,7 @@ import Testing
 
 @Suite("Jobs and decisions while they run", .everyEngine)
 struct JobDecisionTests {
-  @Test("A receipt that an operator cancels while a paced job runs stays cancelled (R3)")
-  func cancelledSince() throws {
+  @Test func `A receipt that an operator cancels while a paced job runs stays cancelled (R3)`() throws {
     let jobs = try JobStore(failed: 3)
     let job = try jobs.start(rate: 1)
     try jobs.run(job)
@@ -25,8 +24,7 @@ struct JobDecisionTests {
     #expect(try jobs.states() == ["pending", "pending", "cancelled"])
   }
 
-  @Test("A receipt delivered meanwhile is not sent twice, also with --force (R3)")
-  func deliveredSince() throws {
+  @Test func `A receipt delivered meanwhile is not sent twice, also with --force (R3)`() throws {
     let jobs = try JobStore(failed: 2)
     let job = try jobs.start(force: true, rate: 1)
     try jobs.run(job)
@@ -65,8 +63,8 @@ struct JobDecisionTests {
     #expect(try jobs.store.reader.receipt(id: planned)?.receipt?.state == state)
   }
 
-  @Test("Two replays of one group at the same time send each receipt once", arguments: [false, true])
-  func twice(force: Bool) throws {
+  @Test(arguments: [false, true])
+  func `Two replays of one group at the same time send each receipt once`(force: Bool) throws {
     let jobs = try JobStore(failed: 4)
     let first = try jobs.start(force: force, rate: 1)
     let second = try jobs.start(force: force, rate: 1)
@@ -87,8 +85,7 @@ struct JobDecisionTests {
     #expect(try jobs.states() == Array(repeating: "delivered", count: 4))
   }
 
-  @Test("A paused job without remaining receipts ends")
-  func pausedToTheEnd() throws {
+  @Test func `A paused job without remaining receipts ends`() throws {
     let jobs = try JobStore(failed: 2)
     let job = try jobs.start()
     try jobs.run(job)

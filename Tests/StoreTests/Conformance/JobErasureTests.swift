@@ -8,8 +8,7 @@ import Testing
 
 @Suite("Jobs about a user who is forgotten", .everyEngine)
 struct JobErasureTests {
-  @Test("A job kept the import id, the session or the customer of an erased receipt")
-  func filters() throws {
+  @Test func `A job kept the import id, the session or the customer of an erased receipt`() throws {
     let store = try TestStore()
     var said = Said.completed("secret", user: "u1", prices: ["price_1"])
     said.customerID = "cus_secret"
@@ -39,8 +38,7 @@ struct JobErasureTests {
     }
   }
 
-  @Test("Neither the job's filters nor its reason names the user any more")
-  func forgotten() throws {
+  @Test func `Neither the job's filters nor its reason names the user any more`() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(user: "secret-user", prices: ["price_1"]))
     var filter = ReceiptFilter()

@@ -24,8 +24,7 @@ struct JobRoomTests {
     try jobs.store.apply(SaveBreaker(app: "ios", breaker: breaker))
   }
 
-  @Test("A job without a rate releases no more receipts than can be under way")
-  func window() throws {
+  @Test func `A job without a rate releases no more receipts than can be under way`() throws {
     let jobs = try Self.jobs()
     let job = try jobs.start()
     for round in 0..<3 {
@@ -43,8 +42,7 @@ struct JobRoomTests {
     #expect(try jobs.store.reader.integrityFaults() == [])
   }
 
-  @Test("The room also bounds a job whose rate is faster than the destination")
-  func rate() throws {
+  @Test func `The room also bounds a job whose rate is faster than the destination`() throws {
     let jobs = try Self.jobs()
     let job = try jobs.start(rate: 50)
     for _ in 0..<100 {
@@ -63,8 +61,7 @@ struct JobRoomTests {
     #expect(try jobs.run(job).count(.released) == 10)
   }
 
-  @Test("While its app is paused, a job releases nothing and names the app")
-  func held() throws {
+  @Test func `While its app is paused, a job releases nothing and names the app`() throws {
     let jobs = try Self.jobs()
     for number in 0..<3 { try jobs.purchase("web\(number)", .failed(.status(422)), status: 422, app: "web") }
     let job = try jobs.start()
@@ -102,8 +99,7 @@ struct JobRoomTests {
     #expect(try jobs.store.reader.integrityFaults() == [])
   }
 
-  @Test("A held job releases one receipt as the probe when the app has no other due receipt")
-  func probe() throws {
+  @Test func `A held job releases one receipt as the probe when the app has no other due receipt`() throws {
     let jobs = try Self.jobs()
     let job = try jobs.start()
     let breaker = Breaker(state: .open, probeAt: jobs.store.now, since: jobs.store.now, cause: .status(503))
@@ -113,8 +109,7 @@ struct JobRoomTests {
     #expect(try jobs.run(job).count(.released) == 1, "one at a time")
   }
 
-  @Test("A cancellation delivers nothing, so it does not wait for room")
-  func cancel() throws {
+  @Test func `A cancellation delivers nothing, so it does not wait for room`() throws {
     let jobs = try Self.jobs()
     try Self.pause(jobs)
     let job = try jobs.run(try jobs.start(.cancel))
@@ -122,8 +117,7 @@ struct JobRoomTests {
     #expect(job.count(.cancelled) == 12)
   }
 
-  @Test("New receipts are due before replays, however overdue those are")
-  func newFirst() throws {
+  @Test func `New receipts are due before replays, however overdue those are`() throws {
     let jobs = try Self.jobs(failed: 2)
     try jobs.run(try jobs.start())
     jobs.store.advance(hour)

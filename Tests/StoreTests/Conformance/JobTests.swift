@@ -7,8 +7,7 @@ import Testing
 
 @Suite("Jobs", .everyEngine)
 struct JobTests {
-  @Test("A job replays the receipts that matched at its start, records each outcome, and ends")
-  func replays() throws {
+  @Test func `A job replays the receipts that matched at its start, records each outcome, and ends`() throws {
     let jobs = try JobStore(failed: 450)
     let job = try jobs.start()
     #expect(job.state == .preparing)
@@ -34,8 +33,7 @@ struct JobTests {
     #expect(try jobs.store.reader.integrityFaults() == [])
   }
 
-  @Test("The oldest receipt goes first, and the rate is kept over a restart")
-  func rate() throws {
+  @Test func `The oldest receipt goes first, and the rate is kept over a restart`() throws {
     let jobs = try JobStore(failed: 5)
     let job = try jobs.start(rate: 2)
     try jobs.run(job)
@@ -55,8 +53,8 @@ struct JobTests {
     #expect(try jobs.run(job).state == .done)
   }
 
-  @Test("A paused job releases nothing; transfers under way continue", arguments: [false, true])
-  func pauses(isRestarted: Bool) throws {
+  @Test(arguments: [false, true])
+  func `A paused job releases nothing; transfers under way continue`(isRestarted: Bool) throws {
     let jobs = try JobStore(failed: 4)
     let job = try jobs.start(rate: 1)
     try jobs.run(job)
@@ -81,8 +79,7 @@ struct JobTests {
     #expect(try jobs.run(job).state == .done)
   }
 
-  @Test("A cancelled job does not change the rest, and records released receipts")
-  func cancels() throws {
+  @Test func `A cancelled job does not change the rest, and records released receipts`() throws {
     let jobs = try JobStore(failed: 3)
     let job = try jobs.start(rate: 1)
     try jobs.run(job)
@@ -103,8 +100,7 @@ struct JobTests {
     #expect(try jobs.store.apply(ChangeJob(id: job.id, .cancel)) == .done(ended, isChanged: false))
   }
 
-  @Test("A job whose program died while it listed receipts ends automatically")
-  func abandoned() throws {
+  @Test func `A job whose program died while it listed receipts ends automatically`() throws {
     let jobs = try JobStore(failed: 2)
     let source = JobSource.ids(count: 2)
     let job = try jobs.store.apply(StartJob(JobRequest(source: source, actor: "ann")))
@@ -122,8 +118,7 @@ struct JobTests {
     #expect(try jobs.states() == ["failed", "failed"])
   }
 
-  @Test("A job leaves the receipts of an app that only another relay knows to that relay")
-  func elsewhere() throws {
+  @Test func `A job leaves the receipts of an app that only another relay knows to that relay`() throws {
     let jobs = try JobStore(failed: 2)
     let job = try jobs.start()
     jobs.store.writer.use(rules: [:])
@@ -168,8 +163,8 @@ struct JobTests {
     #expect(done.missed.first { $0.outcome == .skipped }?.reason == "delivered")
   }
 
-  @Test("A delivered receipt is accepted only with --force (R3)", arguments: [false, true])
-  func delivered(isForced: Bool) throws {
+  @Test(arguments: [false, true])
+  func `A delivered receipt is accepted only with --force (R3)`(isForced: Bool) throws {
     let jobs = try JobStore(failed: 1)
     try jobs.purchase("d", .delivered(importID: nil))
     let job = try jobs.run(try jobs.start(force: isForced) { _ in })
@@ -177,8 +172,7 @@ struct JobTests {
     #expect(job.count(.released) == job.total)
   }
 
-  @Test("Two programs that run one job keep its rate, and process no receipt twice")
-  func twoRunners() throws {
+  @Test func `Two programs that run one job keep its rate, and process no receipt twice`() throws {
     let jobs = try JobStore(failed: 6)
     let job = try jobs.start(rate: 10)
     var (one, two) = (JobWork(job: job.row), JobWork(job: job.row))
@@ -198,8 +192,7 @@ struct JobTests {
     #expect(try jobs.store.reader.counts().first { $0.state == .pending }?.count == 6)
   }
 
-  @Test("Receipts are cancelled and completed in bulk, too")
-  func otherKinds() throws {
+  @Test func `Receipts are cancelled and completed in bulk, too`() throws {
     let jobs = try JobStore(failed: 3)
     let job = try jobs.run(try jobs.start(.cancel))
     #expect(job.state == .done)

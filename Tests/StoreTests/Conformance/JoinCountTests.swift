@@ -21,8 +21,7 @@ struct JoinCountTests {
     _ = try store.apply(RecordAttempt(of: record.receiptID, app: "ios", report: report, decision: decision))
   }
 
-  @Test("Each receipt counts in the hour in which it was created, by how it got its context")
-  func outcomes() throws {
+  @Test func `Each receipt counts in the hour in which it was created, by how it got its context`() throws {
     let store = try TestStore()
     let named = try store.post("named", user: "u1")
     try store.ingest(Said.completed("1", user: "u1", contextID: named, prices: ["price_1"]))
@@ -52,8 +51,7 @@ struct JoinCountTests {
     #expect(try store.reader.joinTally(app: "ios", last: 24, before: 24, now: store.now).total == 4)
   }
 
-  @Test("A receipt without a context counts once, while it waits and after it was made")
-  func none() throws {
+  @Test func `A receipt without a context counts once, while it waits and after it was made`() throws {
     let store = try TestStore()
     try store.ingest(Said.completed("1", prices: ["price_1"]))
     #expect(try tally(store) == JoinTally(receipts: [.none: 1]))
@@ -65,8 +63,7 @@ struct JoinCountTests {
     #expect(try tally(store).total == 1, "it waits for its user")
   }
 
-  @Test("A name takes a guess: the outcome of both follows, and a sent one is disputed")
-  func disputed() throws {
+  @Test func `A name takes a guess: the outcome of both follows, and a sent one is disputed`() throws {
     let store = try TestStore()
     let named = try store.post("named", price: "price_1")
     try store.ingest(Said.completed("2", prices: ["price_1"]))
@@ -82,8 +79,7 @@ struct JoinCountTests {
     #expect(try tally(sent) == JoinTally(receipts: [.exact: 1, .disputed: 1], contexts: 1))
   }
 
-  @Test("An erasure and retention remove what they remove from the counts")
-  func removed() throws {
+  @Test func `An erasure and retention remove what they remove from the counts`() throws {
     let store = try TestStore()
     for user: UserID in ["u1", "u2"] {
       try store.post("blob", user: user)
@@ -105,8 +101,7 @@ struct JoinCountTests {
     #expect(try store.integer("SELECT count(*) FROM join_counts") == 0, "empty groups are deleted")
   }
 
-  @Test("Receipts are listed by their outcome")
-  func list() throws {
+  @Test func `Receipts are listed by their outcome`() throws {
     let store = try TestStore()
     try store.post(user: "u1")
     for number in ["1", "2"] {
@@ -120,8 +115,7 @@ struct JoinCountTests {
     }
   }
 
-  @Test("The contexts that a purchase did not get are found, with the cause")
-  func nearMisses() throws {
+  @Test func `The contexts that a purchase did not get are found, with the cause`() throws {
     let store = try TestStore()
     func misses(_ number: String) throws -> [String] {
       let record = try #require(try store.receipts().first { $0.purchase.key.id.text == "sub_\(number)" })
@@ -148,8 +142,7 @@ struct JoinCountTests {
     #expect(try misses("4") == [], "it has its context")
   }
 
-  @Test("Contexts that no longer join are noticed by comparison with the days before")
-  func unjoined() throws {
+  @Test func `Contexts that no longer join are noticed by comparison with the days before`() throws {
     let store = try TestStore()
     for number in 1...20 {
       try store.post("blob \(number)", user: UserID("u\(number)"))

@@ -95,8 +95,8 @@ extension AttemptFilter {
 
 @Suite("Lists of attempts, and latencies", .everyEngine)
 struct LatencyTests {
-  @Test("A list has exactly the attempts that match, newest first, on all pages", arguments: 1...3)
-  func lists(seed: UInt64) throws {
+  @Test(arguments: 1...3)
+  func `A list has exactly the attempts that match, newest first, on all pages`(seed: UInt64) throws {
     var attempts = try AttemptStore(seed: seed)
     try attempts.recordMany(60)
     let store = attempts.store
@@ -122,8 +122,8 @@ struct LatencyTests {
     #expect(try store.reader.contradictions() == [])
   }
 
-  @Test("Every attempt is counted in its bucket, and the roll-up keeps the sums", arguments: 1...3)
-  func counts(seed: UInt64) throws {
+  @Test(arguments: 1...3)
+  func `Every attempt is counted in its bucket, and the roll-up keeps the sums`(seed: UInt64) throws {
     var attempts = try AttemptStore(seed: seed)
     try attempts.recordMany(80)
     let store = attempts.store
@@ -160,8 +160,7 @@ struct LatencyTests {
     #expect(try store.reader.latencyPlaces() == [])
   }
 
-  @Test("The last hour has no attempts of the hour before")
-  func windows() throws {
+  @Test func `The last hour has no attempts of the hour before`() throws {
     var attempts = try AttemptStore()
     let place = AppDestination("ios", "purchasely")
     func count(_ window: LatencyWindow) throws -> Int64 {

@@ -51,8 +51,7 @@ struct ListTests {
     return found.entries.map { String($0.purchase.key.id.text.dropFirst("sub_".count)) }.sorted()
   }
 
-  @Test("A status is that of the last answer, whatever failed after it")
-  func status() throws {
+  @Test func `A status is that of the last answer, whatever failed after it`() throws {
     let jobs = try Self.store()
     func found(_ text: String) throws -> [String] {
       try Self.names(jobs) { $0.status = AnswerStatus(text) }
@@ -67,15 +66,14 @@ struct ListTests {
     #expect(try Self.names(jobs) { ($0.status, $0.objectID) = (AnswerStatus("503"), "sub_slow") } == ["slow"])
   }
 
-  @Test(
-    "Only statuses of HTTP and their classes are read",
-    arguments: ["", "5", "50", "5000", "600", "099", "0xx", "6xx", "5x", "5xxx", "5x0", "+50", "-50", "５00"])
-  func noStatus(text: String) {
+  @Test(arguments: [
+    "", "5", "50", "5000", "600", "099", "0xx", "6xx", "5x", "5xxx", "5x0", "+50", "-50", "５00",
+  ])
+  func `Only statuses of HTTP and their classes are read`(text: String) {
     #expect(AnswerStatus(text) == nil)
   }
 
-  @Test("Customers, checkouts and prices are found exactly")
-  func ids() throws {
+  @Test func `Customers, checkouts and prices are found exactly`() throws {
     let jobs = try Self.store()
     try jobs.store.ingest(Said.completed("yearly", prices: ["price_2"]))
     try jobs.store.endWaits()
@@ -90,8 +88,7 @@ struct ListTests {
     #expect(try Self.names(jobs) { $0.priceID = "price" } == [])
   }
 
-  @Test("A comparison ends after its bound, and the next page continues where it ended")
-  func bound() throws {
+  @Test func `A comparison ends after its bound, and the next page continues where it ended`() throws {
     let jobs = try JobStore(failed: 0)
     for number in 0..<9 { try jobs.store.ingest(Said.completed("\(number)", prices: ["price_1"])) }
     try jobs.store.ingest(Said.completed("first", prices: ["price_2"]))
@@ -119,8 +116,7 @@ struct ListTests {
     #expect(pages == 1)
   }
 
-  @Test("A job finds the receipts of a comparison, and its filter is stored")
-  func job() throws {
+  @Test func `A job finds the receipts of a comparison, and its filter is stored`() throws {
     let jobs = try Self.store()
     let job = try jobs.start {
       $0.state = .failed
@@ -133,8 +129,7 @@ struct ListTests {
     #expect(try jobs.run(job).total == 1)
   }
 
-  @Test("Events are counted as they are listed")
-  func events() throws {
+  @Test func `Events are counted as they are listed`() throws {
     let jobs = try Self.store()
     let reader = jobs.store.reader
     var filter = EventFilter()
@@ -148,8 +143,7 @@ struct ListTests {
     #expect(!ListTotal(counted: 10_000).isMore)
   }
 
-  @Test("Receipts of a time are counted by their ids")
-  func times() throws {
+  @Test func `Receipts of a time are counted by their ids`() throws {
     let jobs = try JobStore(failed: 3)
     let receipts = try jobs.store.reader.receipts(ReceiptFilter(), limit: 10)
     let middle = try #require(receipts[1].receipt?.createdAt)
@@ -164,8 +158,7 @@ struct ListTests {
     #expect(try jobs.store.reader.total(filter) == ListTotal(exact: 1))
   }
 
-  @Test("A survey counts a part of a group in steps, with the times of its ends")
-  func survey() throws {
+  @Test func `A survey counts a part of a group in steps, with the times of its ends`() throws {
     let jobs = try JobStore(failed: 5)
     let made = try jobs.store.reader.receipts(ReceiptFilter(), limit: 10).compactMap(\.receipt?.createdAt)
     func survey(_ filter: ReceiptFilter, step: Int) throws -> (groups: [ReceiptGroup], said: [Int]) {
@@ -190,8 +183,7 @@ struct ListTests {
     #expect(try survey(filter, step: 2).groups == [])
   }
 
-  @Test("Several states are listed, counted and summed up together")
-  func severalStates() throws {
+  @Test func `Several states are listed, counted and summed up together`() throws {
     let jobs = try Self.store()
     #expect(try Self.names(jobs) { $0.states = [.failed, .pending] } == ["bad", "down", "open", "slow"])
     #expect(try Self.names(jobs) { $0.states = [.failed, .waiting] } == ["bad", "down", "slow"])
@@ -209,8 +201,7 @@ struct ListTests {
     #expect(try jobs.run(job).count(.cancelled) == 4)
   }
 
-  @Test("A state of a stored job that is not known chooses nothing")
-  func unknownStates() {
+  @Test func `A state of a stored job that is not known chooses nothing`() {
     var filter = ReceiptFilter()
     filter.states = [.failed, .waiting]
     let stored = JobSource.filter(filter, limit: nil)
@@ -220,8 +211,7 @@ struct ListTests {
     #expect(JobSource(#"{"state":""}"#) == .ids(count: 0))
   }
 
-  @Test("A list reads no content, and is the same also if that is damaged")
-  func withoutContent() throws {
+  @Test func `A list reads no content, and is the same also if that is damaged`() throws {
     let jobs = try Self.store()
     let context = try jobs.store.post("c1")
     func listed() throws -> [PurchaseRecord] {
@@ -242,8 +232,7 @@ struct ListTests {
     #expect(contexts.map(\.id) == [context])
   }
 
-  @Test("Changes by an operator are compared a part at a time, and no change is left out")
-  func comparedChanges() throws {
+  @Test func `Changes by an operator are compared a part at a time, and no change is left out`() throws {
     let store = try TestStore()
     for number in 0..<10 {
       let actor = number == 0 || number == 6 ? "ann" : "bob"
@@ -277,8 +266,7 @@ struct ListTests {
     #expect(try pages(comparing: 1).found.flatMap(\.self).count == 10)
   }
 
-  @Test("Changes of a period are found, also if a clock was a little behind")
-  func changes() throws {
+  @Test func `Changes of a period are found, also if a clock was a little behind`() throws {
     let store = try TestStore()
     func moment(_ seconds: Int64) -> Timestamp { TestStore.start.advanced(by: .seconds(seconds)) }
     for seconds: Int64 in [0, 3600, 7200, 7199, 10_800] {

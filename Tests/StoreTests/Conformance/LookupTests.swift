@@ -25,8 +25,7 @@ struct LookupTests {
     try store.reader.dueLookups(AppProcessor(app, "stripe"), now: store.now, limit: 100)
   }
 
-  @Test("A complete purchase is never looked up, and without a key none is")
-  func nothingToAsk() throws {
+  @Test func `A complete purchase is never looked up, and without a key none is`() throws {
     let store = try TestStore(rules: asking)
     try store.ingest(Said.completed(prices: ["price_1"]))
     #expect(try store.status() == "waiting/context")
@@ -50,8 +49,7 @@ struct LookupTests {
     #expect(try due(store).count == 1)
   }
 
-  @Test("A purchase without a price is looked up after a delay, and an answer releases it")
-  func price() throws {
+  @Test func `A purchase without a price is looked up after a delay, and an answer releases it`() throws {
     let store = try TestStore(rules: asking)
     try store.post(user: "u1")
     try store.ingest(Said.completed())
@@ -98,8 +96,7 @@ struct LookupTests {
     #expect(try due(other).map(\.reason) == [.price])
   }
 
-  @Test("A late answer does not postpone the lookup of other missing data (R2)")
-  func lateAnswer() throws {
+  @Test func `A late answer does not postpone the lookup of other missing data (R2)`() throws {
     let store = try TestStore(rules: asking)
     try store.ingest(Said.completed(user: nil))
     #expect(try store.status() == "waiting/user")
@@ -126,8 +123,7 @@ struct LookupTests {
     #expect(try store.reader.nextLookup(ios, after: store.now) == store.after(hour))
   }
 
-  @Test("The pauses grow, and an object that the processor does not know is looked up hours later")
-  func schedule() {
+  @Test func `The pauses grow, and an object that the processor does not know is looked up hours later`() {
     let pauses = (1...7).map { Lookup.pause(attempts: $0, isUnknown: false).milliseconds }
     #expect(pauses == [10 * second, minute, 10 * minute, hour, 6 * hour, 6 * hour, 6 * hour], "\(pauses)")
     #expect(Lookup.pause(attempts: 1, isUnknown: true) == .hours(6))
@@ -139,8 +135,7 @@ struct LookupTests {
     #expect((1...20).map { Lookup.rest(failures: $0, retryAfter: nil) }.max() == .seconds(60))
   }
 
-  @Test("Events and answers in any order, and twice, make the same receipt (R2)")
-  func anyOrder() throws {
+  @Test func `Events and answers in any order, and twice, make the same receipt (R2)`() throws {
     let steps: [(name: String, report: PurchaseReport, isAnswer: Bool)] = [
       ("completed", Said.completed(), false),
       ("answer", answer(price: "price_1"), true),
@@ -173,8 +168,7 @@ struct LookupTests {
     }
   }
 
-  @Test("The subscription of a checkout can be looked up, and the two rows are merged")
-  func subscription() throws {
+  @Test func `The subscription of a checkout can be looked up, and the two rows are merged`() throws {
     let store = try TestStore(rules: asking)
     try store.ingest(Said.completed(named: false, prices: ["price_1"]))
     #expect(try store.status() == "waiting/subscription")
@@ -191,8 +185,7 @@ struct LookupTests {
     #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
   }
 
-  @Test("A receipt that an operator ended is not looked up any more")
-  func operatorEnds() throws {
+  @Test func `A receipt that an operator ended is not looked up any more`() throws {
     let store = try TestStore(rules: asking)
     try store.ingest(Said.completed())
     let id = try #require(try store.only().receipt?.id)
@@ -201,8 +194,7 @@ struct LookupTests {
     #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
   }
 
-  @Test("Receipts that waited before a key was configured are scheduled, a slice at a time")
-  func planning() throws {
+  @Test func `Receipts that waited before a key was configured are scheduled, a slice at a time`() throws {
     let store = try TestStore()
     for n in 0..<700 { try store.ingest(Said.completed("\(n)", user: "u\(n)")) }
     var plan: PlanLookups? = PlanLookups(ios, reason: .price)

@@ -7,8 +7,7 @@ import Testing
 
 @Suite("Merging two rows of one purchase", .everyEngine)
 struct MergeTests {
-  @Test("The receipt of the checkout continues under the subscription's key")
-  func checkoutSurvives() throws {
+  @Test func `The receipt of the checkout continues under the subscription's key`() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(named: false, customer: false))
     let waiting = try store.only()
@@ -25,8 +24,7 @@ struct MergeTests {
     #expect(try store.integer("SELECT count(*) FROM purchases") == 1)
   }
 
-  @Test("The subscription's own receipt stays, with the checkout's facts")
-  func subscriptionSurvives() throws {
+  @Test func `The subscription's own receipt stays, with the checkout's facts`() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(user: "u2", named: false))
     try store.ingest(Said.created(user: "u1"))
@@ -40,8 +38,7 @@ struct MergeTests {
     #expect(try store.status() == "pending: u2 subscription sub_1 price_1 blob")
   }
 
-  @Test("A sent receipt does not change, and the checkout's context is free again (R3, R5)")
-  func sentSurvives() throws {
+  @Test func `A sent receipt does not change, and the checkout's context is free again (R3, R5)`() throws {
     let store = try TestStore()
     let one = try store.post("one")
     store.advance(1)
@@ -58,8 +55,7 @@ struct MergeTests {
     #expect(try store.context(one).state == .open)
   }
 
-  @Test("A late context has the state of its own user's checkout, and of no other's (R5)")
-  func late() throws {
+  @Test func `A late context has the state of its own user's checkout, and of no other's (R5)`() throws {
     for user: UserID in ["u1", "u2"] {
       let store = try TestStore()
       try store.ingest(Said.created(user: "u1"))
@@ -99,8 +95,7 @@ struct MergeTests {
     }
   }
 
-  @Test("A context of the less certain user is released (R5)")
-  func otherUsersContext() throws {
+  @Test func `A context of the less certain user is released (R5)`() throws {
     let store = try TestStore()
     let wrong = try store.post("of u9", user: "u9")
     try store.ingest(Said.completed(unpaid: true, named: false, customer: false))

@@ -81,8 +81,7 @@ struct NamedContextTests {
     }
   }
 
-  @Test("A guess that was not sent yet is made again without its context, or with another one")
-  func rebuilt() throws {
+  @Test func `A guess that was not sent yet is made again without its context, or with another one`() throws {
     for hasAnother in [false, true] {
       let store = try TestStore()
       if hasAnother { try store.post("another", price: "price_1") }
@@ -121,8 +120,7 @@ struct NamedContextTests {
     #expect(try store.receipts().map { $0.receipt?.state } == [.delivered, .delivered])
   }
 
-  @Test("A guess that is under way while its context is named is shown as it was sent")
-  func underWay() throws {
+  @Test func `A guess that is under way while its context is named is shown as it was sent`() throws {
     let outcomes: [(Delivery.Decision, Int64?, String)] = [
       (.delivered(importID: "imp"), 200, "delivered: u1 subscription sub_2 price_1 named"),
       (.failed(.status(422)), 422, "failed/http_422: u1 subscription sub_2 price_1 named"),
@@ -176,8 +174,7 @@ struct NamedContextTests {
     }
   }
 
-  @Test("A receipt that failed while it was under way is sent again with the same bytes (R2)")
-  func failedMeanwhile() throws {
+  @Test func `A receipt that failed while it was under way is sent again with the same bytes (R2)`() throws {
     let store = try TestStore()
     try store.post(price: "price_1")
     try store.ingest(Said.completed("1"))
@@ -210,8 +207,7 @@ struct NamedContextTests {
     #expect(try store.context(others).receiptID == nil)
   }
 
-  @Test("The blob of an event is found in what was sent for the user before")
-  func blobMeanwhile() throws {
+  @Test func `The blob of an event is found in what was sent for the user before`() throws {
     let store = try TestStore()
     let blob = ContextBlob(text: "inside", priceID: nil)
     try store.ingest(Said.completed("1", blob: blob, prices: ["price_1"]))
@@ -225,8 +221,7 @@ struct NamedContextTests {
     #expect(try store.only().purchase.userID == "u1")
   }
 
-  @Test("What was sent after all is not looked up any more")
-  func lookupOfSent() throws {
+  @Test func `What was sent after all is not looked up any more`() throws {
     let asking: [AppSlug: AppRules] = [
       "ios": AppRules(join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
     ]
@@ -242,8 +237,7 @@ struct NamedContextTests {
     #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
   }
 
-  @Test("A context guessed instead of one that was sent after all goes to a waiting purchase")
-  func sentAfterAll() throws {
+  @Test func `A context guessed instead of one that was sent after all goes to a waiting purchase`() throws {
     for isWaitedFor in [false, true] {
       let store = try TestStore()
       let another = try store.post("another", price: "price_1")
@@ -265,8 +259,7 @@ struct NamedContextTests {
     }
   }
 
-  @Test("A guess that is still the best is not released for a later post of its blob")
-  func stillTheBest() throws {
+  @Test func `A guess that is still the best is not released for a later post of its blob`() throws {
     let store = try TestStore()
     let first = try store.post(price: "gold")
     try store.ingest(Said.completed(unpaid: true))
@@ -282,8 +275,7 @@ struct NamedContextTests {
     #expect(try store.context(later).state == .open)
   }
 
-  @Test("A name that arrives when the receipt is ready and not sent replaces the guess")
-  func lateName() throws {
+  @Test func `A name that arrives when the receipt is ready and not sent replaces the guess`() throws {
     let store = try TestStore()
     let named = try store.post("named", price: "price_1")
     store.advance(1)
@@ -308,8 +300,7 @@ struct NamedContextTests {
     #expect(try store.context(named).state == .delivered)
   }
 
-  @Test("A released context goes to another purchase that waits for it")
-  func freed() throws {
+  @Test func `A released context goes to another purchase that waits for it`() throws {
     let store = try TestStore()
     let named = try store.post("named", price: "price_1")
     store.advance(1)
@@ -326,8 +317,7 @@ struct NamedContextTests {
     #expect(try body(store, "3") == "pending: u1 subscription sub_3 price_1 newer")
   }
 
-  @Test("A blob inside an event takes the post of that blob from a guess")
-  func blob() throws {
+  @Test func `A blob inside an event takes the post of that blob from a guess`() throws {
     let store = try TestStore()
     let posted = try store.post("inside", price: "price_1")
     try store.ingest(Said.completed("2", prices: ["price_1"]))
@@ -338,8 +328,7 @@ struct NamedContextTests {
     #expect(try store.context(posted).receiptID == store.receipts().last?.receipt?.id)
   }
 
-  @Test("The policy decides what is guessed: a fitting price, anything, or nothing")
-  func policies() throws {
+  @Test func `The policy decides what is guessed: a fitting price, anything, or nothing`() throws {
     let expected: [(JoinPolicy.Guess, String)] = [
       (.samePrice, "waiting/context"), (.newest, "pending: u1 subscription sub_1 price_2 blob"),
       (.never, "waiting/context"),

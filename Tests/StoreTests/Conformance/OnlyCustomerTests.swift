@@ -25,8 +25,7 @@ struct OnlyCustomerTests {
     return try #require(try store.apply(command).stored).customerID
   }
 
-  @Test("It is found if all purchases have it, and only if it is asked for")
-  func found() throws {
+  @Test func `It is found if all purchases have it, and only if it is asked for`() throws {
     let store = try TestStore()
     #expect(try customer(of: "u1", store, blob: "YQ==") == nil)
     store.advance(minute)
@@ -38,8 +37,7 @@ struct OnlyCustomerTests {
     #expect(try customer(of: "u2", store, blob: "ZQ==") == nil)
   }
 
-  @Test("Two customers of a user are ambiguous, and so is a customer of two users")
-  func ambiguous() throws {
+  @Test func `Two customers of a user are ambiguous, and so is a customer of two users`() throws {
     let store = try TestStore()
     try buy(store, "1", "u1", customer: "cus_a")
     try buy(store, "2", "u1", customer: "cus_b")
@@ -50,8 +48,7 @@ struct OnlyCustomerTests {
     }
   }
 
-  @Test("A repeat of a post finds what the first post found, whatever was bought since")
-  func repeated() throws {
+  @Test func `A repeat of a post finds what the first post found, whatever was bought since`() throws {
     let store = try TestStore()
     #expect(try customer(of: "u1", store, blob: "YQ==") == nil)
     store.advance(minute)

@@ -62,8 +62,7 @@ struct OperatorTests {
     #expect(try store.reader.detail(receipt: receipt.id)?.attempts.map(\.number) == [1, 2])
   }
 
-  @Test("A paced replay is due at its time, and a past time is due at once")
-  func spread() throws {
+  @Test func `A paced replay is due at its time, and a past time is due at once`() throws {
     let store = try readyStore()
     try record(store, .failed(.status(422)), status: 422)
     #expect(try replay(store, at: store.after(hour)) == .done)
@@ -73,8 +72,7 @@ struct OperatorTests {
     #expect(try store.only().receipt?.nextAttemptAt == store.now)
   }
 
-  @Test("A delivered receipt is replayed only with --force (R3)")
-  func replayDelivered() throws {
+  @Test func `A delivered receipt is replayed only with --force (R3)`() throws {
     let store = try readyStore()
     try record(store, .delivered(importID: "imp"), status: 200)
     #expect(try replay(store) == .delivered)
@@ -86,8 +84,7 @@ struct OperatorTests {
     #expect(receipt.importID == "imp")
   }
 
-  @Test("A receipt that never was ready is sent if it has a user and a price")
-  func replayUnready() throws {
+  @Test func `A receipt that never was ready is sent if it has a user and a price`() throws {
     let lacking = try TestStore()
     try lacking.ingest(Said.completed(user: nil))
     #expect(try replay(lacking) == .lacks(.user))
@@ -106,8 +103,7 @@ struct OperatorTests {
     #expect(try waiting.only().receipt?.readyAt == waiting.now)
   }
 
-  @Test("A cancelled receipt stays cancelled after any event, until it is replayed (R4)")
-  func cancel() throws {
+  @Test func `A cancelled receipt stays cancelled after any event, until it is replayed (R4)`() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(unpaid: true))
     #expect(try store.apply(CancelReceipt(id: try id(store), note: "asked by the customer")) == .done)
@@ -123,8 +119,7 @@ struct OperatorTests {
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 -")
   }
 
-  @Test("Every state but delivered and cancelled can be cancelled")
-  func cancelStates() throws {
+  @Test func `Every state but delivered and cancelled can be cancelled`() throws {
     let store = try readyStore()
     #expect(try store.apply(CancelReceipt(id: try id(store), note: "")) == .done)
     #expect(try store.reader.due(app: "ios", now: store.after(day), limit: 10).isEmpty)
@@ -136,8 +131,7 @@ struct OperatorTests {
     #expect(try store.apply(CancelReceipt(id: try id(store), note: "")) == .notAllowed(.delivered))
   }
 
-  @Test("Missing user, price and context can be supplied")
-  func completed() throws {
+  @Test func `Missing user, price and context can be supplied`() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(user: nil))
     store.advance(day)
@@ -157,8 +151,7 @@ struct OperatorTests {
     #expect(try complete(store, user: "u7") == .notAllowed(.delivered))
   }
 
-  @Test("A context names the user, if none is known")
-  func completeByContext() throws {
+  @Test func `A context names the user, if none is known`() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(user: nil, prices: ["price_1"]))
     let context = try store.post("its", user: "u8")
@@ -167,8 +160,7 @@ struct OperatorTests {
     #expect(try store.only().purchase.userSource == .byOperator)
   }
 
-  @Test("Completing with a user finds and shows the user's context by the join's rule")
-  func completeFindsContext() throws {
+  @Test func `Completing with a user finds and shows the user's context by the join's rule`() throws {
     for guess in JoinPolicy.Guess.allCases {
       let policy = JoinPolicy(guess: guess)
       let store = try TestStore(rules: [
@@ -197,8 +189,7 @@ struct OperatorTests {
     }
   }
 
-  @Test("An operator's context beats a guess, and the guess's receipt is made again")
-  func operatorBeatsGuess() throws {
+  @Test func `An operator's context beats a guess, and the guess's receipt is made again`() throws {
     let store = try TestStore()
     let named = try store.post("named", price: "price_1")
     try store.ingest(Said.completed("2", prices: ["price_1"]))
@@ -224,8 +215,7 @@ struct OperatorTests {
     #expect(try store.receipts().map(\.purchase.contextID) == [nil, context])
   }
 
-  @Test("A context of another app, user or purchase, or an unknown one, is refused (R5)")
-  func unusableContext() throws {
+  @Test func `A context of another app, user or purchase, or an unknown one, is refused (R5)`() throws {
     let store = try TestStore()
     let used = try store.post("used", user: "u1")
     try store.ingest(Said.completed("2", contextID: used, prices: ["price_1"]))
@@ -266,8 +256,7 @@ struct OperatorTests {
     #expect(try store.receipts().last?.purchase.contextID == nil, "no one else may take it")
   }
 
-  @Test("Another user releases the first user's context (R5)")
-  func otherUser() throws {
+  @Test func `Another user releases the first user's context (R5)`() throws {
     let store = try readyStore()
     let own = try #require(try store.only().purchase.contextID)
     try record(store, .failed(.status(422)), status: 422)
@@ -280,8 +269,7 @@ struct OperatorTests {
     #expect(try store.status() == "pending: u2 subscription sub_1 price_2 -")
   }
 
-  @Test("The context that a receipt has already may be named again")
-  func sameContext() throws {
+  @Test func `The context that a receipt has already may be named again`() throws {
     let store = try readyStore()
     try record(store, .failed(.status(422)), status: 422)
     let own = try #require(try store.only().purchase.contextID)
@@ -291,8 +279,7 @@ struct OperatorTests {
     #expect(try store.context(own).state == .paid)
   }
 
-  @Test("A receipt of an app that is not configured cannot be made ready, and says so")
-  func unknownApp() throws {
+  @Test func `A receipt of an app that is not configured cannot be made ready, and says so`() throws {
     let store = try TestStore()
     try store.ingest(.said(prices: ["price_1"]))
     store.writer.use(rules: [:])

@@ -18,8 +18,7 @@ struct PauseTests {
     return try #require(try store.reader.receipts(filter, limit: 1).first?.receipt?.pausedBase)
   }
 
-  @Test("A pause and its end are stored, with who and why")
-  func stored() throws {
+  @Test func `A pause and its end are stored, with who and why`() throws {
     let store = try TestStore()
     try Self.pause(store, for: .seconds(3600))
     try store.reopen()
@@ -55,8 +54,7 @@ struct PauseTests {
     #expect(try Self.pausedBase(store, "1") == .seconds(120))
   }
 
-  @Test("Another program's pause counts in the next transaction")
-  func otherProgram() throws {
+  @Test func `Another program's pause counts in the next transaction`() throws {
     let jobs = try JobStore(failed: 0)
     let store = jobs.store
     let id = try jobs.purchase("1", .failed(.status(422)), status: 422)
@@ -67,8 +65,8 @@ struct PauseTests {
     #expect(try Self.pausedBase(store, "1") == .seconds(60))
   }
 
-  @Test("After a step of the clock a pause has the same length left", arguments: [-day, hour])
-  func step(milliseconds: Int64) throws {
+  @Test(arguments: [-day, hour])
+  func `After a step of the clock a pause has the same length left`(milliseconds: Int64) throws {
     let store = try TestStore()
     try Self.pause(store, for: .seconds(60))
     store.advance(20 * second)
@@ -79,8 +77,7 @@ struct PauseTests {
     #expect(!pause.isActive(now: store.after(40 * second)))
   }
 
-  @Test("A pause of a clock that ran ahead begins at the start, with its length")
-  func ahead() throws {
+  @Test func `A pause of a clock that ran ahead begins at the start, with its length`() throws {
     let store = try TestStore()
     store.advance(day)
     try Self.pause(store, for: .seconds(60))
@@ -91,8 +88,7 @@ struct PauseTests {
     #expect(pause.until == store.after(minute))
   }
 
-  @Test("A job releases nothing of a paused app, and says why; other apps go on (R11)")
-  func jobs() throws {
+  @Test func `A job releases nothing of a paused app, and says why; other apps go on (R11)`() throws {
     let jobs = try JobStore(failed: 3)
     for number in 0..<2 { try jobs.purchase("web\(number)", .failed(.status(422)), status: 422, app: "web") }
     jobs.windows = ["ios": 10, "web": 10]
@@ -110,8 +106,7 @@ struct PauseTests {
     #expect(try jobs.run(job).count(.released) == 5)
   }
 
-  @Test("A job's rate can be changed while it runs or is paused, and not after its end")
-  func rate() throws {
+  @Test func `A job's rate can be changed while it runs or is paused, and not after its end`() throws {
     let jobs = try JobStore(failed: 20)
     jobs.windows = ["ios": 100, "web": 100]
     let job = try jobs.start(rate: 0.001)
@@ -162,8 +157,7 @@ struct PauseTests {
     #expect(try store.reader.pauses()["ios"]?.isActive(now: store.now) == true)
   }
 
-  @Test("Of the due receipts, those that became due last are read first, with their prices")
-  func newestDue() throws {
+  @Test func `Of the due receipts, those that became due last are read first, with their prices`() throws {
     let jobs = try JobStore(failed: 0)
     let store = jobs.store
     for number in 1...3 {

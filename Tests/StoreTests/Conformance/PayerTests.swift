@@ -125,8 +125,7 @@ struct PayerTests {
     #expect(try belongs("é", to: "u\u{308}") == false)
   }
 
-  @Test("Retention of payments does not change whose a payer is")
-  func retention() throws {
+  @Test func `Retention of payments does not change whose a payer is`() throws {
     #expect(try acquire(for: "u1"))
     var said = Said.pay(.started, by: "u1")
     said.customerID = "payer"
@@ -138,8 +137,7 @@ struct PayerTests {
     #expect(try !acquire(for: "u2"))
   }
 
-  @Test("A payment that names another user's customer does not change whose it is")
-  func named() throws {
+  @Test func `A payment that names another user's customer does not change whose it is`() throws {
     #expect(try acquire(for: "u2"))
     var said = Said.pay(.started, by: "u1")
     said.customerID = "payer"
@@ -148,8 +146,7 @@ struct PayerTests {
     #expect(try belongs(to: "u1") == false)
   }
 
-  @Test("An erasure keeps the ids of a payer and its owner only as hashes")
-  func erased() throws {
+  @Test func `An erasure keeps the ids of a payer and its owner only as hashes`() throws {
     for number in 0..<3 { #expect(try acquire("payer-\(number)", for: "user-jane")) }
     #expect(try acquire("payer-other", for: "u2"))
     #expect(try acquire("payer-0", for: "user-jane", at: AppProcessor("web", "pay")))
@@ -183,8 +180,7 @@ struct PayerTests {
     #expect(try belongs("new", to: "u1") == false)
   }
 
-  @Test("While the app is not configured nothing is stored")
-  func unconfigured() throws {
+  @Test func `While the app is not configured nothing is stored`() throws {
     let command = AcquirePayer("payer", for: "u1", at: AppProcessor("gone", "pay"))
     #expect(try store.apply(WhileConfigured("gone", command)) == nil)
     #expect(try store.integer("SELECT count(*) FROM payers") == 0)

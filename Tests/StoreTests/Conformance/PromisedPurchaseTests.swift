@@ -43,9 +43,8 @@ private func happen(_ steps: [() throws -> Void], pause: Int64, _ store: TestSto
 struct PromisedPurchaseTests {
   private let rules = TestStore.rules(settle: .seconds(5))
 
-  @Test(
-    "A failed promise keeps no context from a paid purchase, in any order", arguments: [0, 10 * second])
-  func paidGoesFirst(pause: Int64) throws {
+  @Test(arguments: [0, 10 * second])
+  func `A failed promise keeps no context from a paid purchase, in any order`(pause: Int64) throws {
     let promises = [
       [Said.completed("1", unpaid: true, prices: price), failed("1")],
       [incomplete("1", .firstPaymentDue), incomplete("1", .ended)],
@@ -70,8 +69,7 @@ struct PromisedPurchaseTests {
     }
   }
 
-  @Test("A promised and a paid purchase get the same contexts of two in either order")
-  func twoContexts() throws {
+  @Test func `A promised and a paid purchase get the same contexts of two in either order`() throws {
     let events = [
       Said.completed("1", unpaid: true, prices: price), Said.completed("2", prices: price),
     ]
@@ -114,8 +112,7 @@ struct PromisedPurchaseTests {
     #expect(try record(store, "1").purchase.contextID == nil)
   }
 
-  @Test("A promised purchase that is paid first keeps its context")
-  func paidBefore() throws {
+  @Test func `A promised purchase that is paid first keeps its context`() throws {
     let store = try TestStore(rules: rules)
     try store.post(price: "price_1")
     try store.ingest(Said.completed("1", unpaid: true, prices: price))
@@ -125,8 +122,7 @@ struct PromisedPurchaseTests {
     #expect(try body(store, "2") == "waiting/context")
   }
 
-  @Test("A paid purchase of another price does not get a promised purchase's context")
-  func otherPrice() throws {
+  @Test func `A paid purchase of another price does not get a promised purchase's context`() throws {
     let store = try TestStore(rules: rules)
     let id = try store.post(price: "price_1")
     try store.ingest(Said.completed("1", unpaid: true, prices: price))
@@ -159,8 +155,7 @@ struct PromisedPurchaseTests {
     }
   }
 
-  @Test("A checkout that begins after a failed payment is not shown as cancelled")
-  func laterCheckout() throws {
+  @Test func `A checkout that begins after a failed payment is not shown as cancelled`() throws {
     let store = try TestStore(rules: rules)
     try store.ingest(incomplete("1", .firstPaymentDue))
     try store.ingest(incomplete("1", .ended))
@@ -172,8 +167,7 @@ struct PromisedPurchaseTests {
     #expect(try store.context(id).receiptID == nil)
   }
 
-  @Test("The context of a promise that an operator cancels goes to the next one")
-  func cancelled() throws {
+  @Test func `The context of a promise that an operator cancels goes to the next one`() throws {
     let store = try TestStore(rules: rules)
     let id = try store.post(price: "price_1")
     try store.ingest(Said.completed("1", unpaid: true, prices: price))
@@ -186,8 +180,7 @@ struct PromisedPurchaseTests {
     #expect(try store.reader.integrityFaults() == [])
   }
 
-  @Test("The context of a promise whose payment never came goes to the next one")
-  func neverPaid() throws {
+  @Test func `The context of a promise whose payment never came goes to the next one`() throws {
     let store = try TestStore(rules: rules)
     let id = try store.post(price: "price_1")
     try store.ingest(Said.completed("1", unpaid: true, prices: price))
@@ -200,8 +193,7 @@ struct PromisedPurchaseTests {
     #expect(try record(store, "2").purchase.contextID == id)
   }
 
-  @Test("A purchase that is not paid yet loses its guess to a paid one that waits")
-  func notPaidAfterAll() throws {
+  @Test func `A purchase that is not paid yet loses its guess to a paid one that waits`() throws {
     let store = try TestStore()
     try store.post(price: "gold")
     try store.ingest(Said.created("1", user: "u1", price: nil))

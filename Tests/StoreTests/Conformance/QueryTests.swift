@@ -28,8 +28,7 @@ private func list(_ store: TestStore, limit: Int = 100, _ change: (inout Receipt
 
 @Suite("Queries", .everyEngine)
 struct QueryTests {
-  @Test("Receipts are listed newest first, and every filter restricts")
-  func filters() throws {
+  @Test func `Receipts are listed newest first, and every filter restricts`() throws {
     let store = try populated()
     #expect(try list(store) { _ in } == (0..<12).reversed().map { "sub_\($0)" })
     #expect(try list(store) { $0.app = "web" } == ["sub_11", "sub_7", "sub_3"])
@@ -52,8 +51,7 @@ struct QueryTests {
       } == ["sub_8", "sub_5"])
   }
 
-  @Test("Every state can be listed")
-  func states() throws {
+  @Test func `Every state can be listed`() throws {
     for state in ReceiptState.allCases {
       let store = try populated(1)
       var record = try store.only()
@@ -74,8 +72,8 @@ struct QueryTests {
     }
   }
 
-  @Test("Each page continues after the last one, without gaps or repeats", arguments: [1, 2, 5, 12, 50])
-  func pages(limit: Int) throws {
+  @Test(arguments: [1, 2, 5, 12, 50])
+  func `Each page continues after the last one, without gaps or repeats`(limit: Int) throws {
     let store = try populated()
     var seen: [ObjectID] = []
     var filter = ReceiptFilter()
@@ -88,8 +86,7 @@ struct QueryTests {
     #expect(seen == (0..<12).reversed().map { "sub_\($0)" })
   }
 
-  @Test("Everything about a receipt: its events in their order, its attempts, its context")
-  func detail() throws {
+  @Test func `Everything about a receipt: its events in their order, its attempts, its context`() throws {
     let store = try TestStore()
     let context = try store.post()
     try store.ingest(Said.created(), id: "evt_a", type: "customer.subscription.created")
@@ -106,9 +103,8 @@ struct QueryTests {
     #expect(try store.reader.receipt(id: "") == nil)
   }
 
-  @Test(
-    "Events are filtered and paged, even when several apps got the same event", arguments: [1, 2, 3, 7, 50])
-  func events(limit: Int) throws {
+  @Test(arguments: [1, 2, 3, 7, 50])
+  func `Events are filtered and paged, even when several apps got the same event`(limit: Int) throws {
     let store = try TestStore()
     for n in 0..<9 {
       for app: AppSlug in n % 3 == 0 ? ["ios", "web", "held"] : ["ios"] {
@@ -145,8 +141,7 @@ struct QueryTests {
     #expect(try store.reader.events(id: "evt_none").isEmpty)
   }
 
-  @Test("Contexts are filtered and paged, with their states")
-  func contexts() throws {
+  @Test func `Contexts are filtered and paged, with their states`() throws {
     let store = try populated()
     func all(_ change: (inout ContextFilter) -> Void) throws -> [String] {
       var filter = ContextFilter()
@@ -172,8 +167,7 @@ struct QueryTests {
 
 @Suite("Due receipts", .everyEngine)
 struct DueReceiptTests {
-  @Test("Due receipts are read together, in the order in which they are asked for")
-  func together() throws {
+  @Test func `Due receipts are read together, in the order in which they are asked for`() throws {
     let store = try TestStore()
     for n in 0..<5 {
       try store.post("blob", user: "u\(n)")

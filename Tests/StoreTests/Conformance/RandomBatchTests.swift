@@ -61,8 +61,8 @@ private struct ReceiptKey: Hashable {
 
 @Suite("Batches of random commands", .everyEngine)
 struct RandomBatchTests {
-  @Test("They have the same effect as their commands one by one", arguments: 1...3)
-  func batches(seed: UInt64) throws {
+  @Test(arguments: 1...3)
+  func `They have the same effect as their commands one by one`(seed: UInt64) throws {
     let rules = TestStore.rules(settle: .seconds(5))
     let single = try TestStore(seed: seed, rules: rules)
     let batched = try TestStore(seed: seed, rules: rules)

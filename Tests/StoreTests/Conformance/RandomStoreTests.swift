@@ -82,8 +82,8 @@ struct RandomStoreTests {
   @Test("The promises hold after every step (R2, R3, R4, R5)", arguments: 1...6)
   func promises(seed: UInt64) throws { try check(RandomStore(seed: seed), seed: seed) }
 
-  @Test("The promises hold for purchases that go to two destinations (R2, R3, R4, R5)", arguments: 11...14)
-  func twoDestinations(seed: UInt64) throws {
+  @Test(arguments: 11...14)
+  func `The promises hold for purchases that go to two destinations (R2, R3, R4, R5)`(seed: UInt64) throws {
     let store = try RandomStore(seed: seed, hasSecond: true)
     try check(store, seed: seed)
     #expect(try store.store.integer("SELECT count(*) FROM purchases WHERE copy_for <> ''") != 0)

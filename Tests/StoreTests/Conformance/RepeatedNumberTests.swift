@@ -46,8 +46,7 @@ struct RepeatedNumberTests {
     return "\(record)\n\(lookups)\n\(captures)\n\(jobs ?? 0)"
   }
 
-  @Test("What was learnt of a purchase is not recorded on the one that got its number (R3)")
-  func stranger() throws {
+  @Test func `What was learnt of a purchase is not recorded on the one that got its number (R3)`() throws {
     let record = try lost.only()
     #expect(try promoted.only().rowID == record.rowID)
     #expect(try promoted.only().receipt?.state == .pending)
@@ -88,8 +87,7 @@ struct RepeatedNumberTests {
     #expect(try state(promoted) == before)
   }
 
-  @Test("The same commands change the purchase that they name")
-  func named() throws {
+  @Test func `The same commands change the purchase that they name`() throws {
     let record = try lost.only()
     try lost.apply(Reschedule([record.receiptID], until: lost.after(day)))
     #expect(try lost.only().receipt?.nextAttemptAt == lost.after(day))

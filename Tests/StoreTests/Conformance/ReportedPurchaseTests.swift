@@ -28,8 +28,7 @@ struct ReportedPurchaseTests {
       RecordAttempt(of: id, app: "ios", report: report, decision: .delivered(importID: "imp-1")))
   }
 
-  @Test("Its receipt is ready at once, also in an app that holds receipts without a context")
-  func ready() throws {
+  @Test func `Its receipt is ready at once, also in an app that holds receipts without a context`() throws {
     for app: AppSlug in ["ios", "held"] {
       let store = try TestStore()
       let outcome = try store.apply(command(app: app, at: store))
@@ -66,8 +65,7 @@ struct ReportedPurchaseTests {
     #expect(try store.receipts().count == 1)
   }
 
-  @Test("Another user does not get it, whatever its state")
-  func otherUser() throws {
+  @Test func `Another user does not get it, whatever its state`() throws {
     let store = try TestStore()
     try store.apply(command(at: store))
     #expect(try store.apply(command(user: "u2", at: store)) == .otherUser)
@@ -77,8 +75,7 @@ struct ReportedPurchaseTests {
     #expect(try store.only() == before)
   }
 
-  @Test("The same id in another store, or in another app, is another purchase")
-  func otherPlaces() throws {
+  @Test func `The same id in another store, or in another app, is another purchase`() throws {
     let store = try TestStore()
     try store.apply(command(at: store))
     try store.apply(command(user: "u2", processor: "play_store", at: store))
@@ -111,8 +108,7 @@ struct ReportedPurchaseTests {
     #expect(try store.receipts().last?.purchase.context != nil)
   }
 
-  @Test("After a correction it is the other user's")
-  func corrected() throws {
+  @Test func `After a correction it is the other user's`() throws {
     let store = try TestStore()
     try store.apply(command(at: store))
     let id = try store.only().receiptID
@@ -129,8 +125,7 @@ struct ReportedPurchaseTests {
     #expect(String(decoding: body, as: UTF8.self) == "u2 original_transaction 1000 premium -")
   }
 
-  @Test("Nothing of an erased user's purchase is left, and it is not taken again")
-  func erased() throws {
+  @Test func `Nothing of an erased user's purchase is left, and it is not taken again`() throws {
     let store = try TestStore()
     let report = command("id-of-jane", user: "user-jane", product: "gold", context: "blob-of-jane", at: store)
     try store.apply(report)
@@ -149,8 +144,7 @@ struct ReportedPurchaseTests {
     #expect(try store.reader.integrityFaults() == [])
   }
 
-  @Test("Without a destination it waits for one, and is sent when there is one")
-  func withoutDestination() throws {
+  @Test func `Without a destination it waits for one, and is sent when there is one`() throws {
     func rules(_ names: Set<DestinationName>) -> [AppSlug: AppRules] {
       [
         "ios": AppRules(

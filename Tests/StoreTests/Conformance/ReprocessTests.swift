@@ -17,8 +17,7 @@ struct ReprocessTests {
           body: Array("{}".utf8), content: content), row: event.row))
   }
 
-  @Test("An event whose receipt retention deleted makes no second one (R3)")
-  func isGone() throws {
+  @Test func `An event whose receipt retention deleted makes no second one (R3)`() throws {
     let store = try TestStore()
     let said = Said.completed(prices: ["price_1"])
     #expect(try store.ingest(said) == .stored(.receipt))
@@ -50,8 +49,7 @@ struct ReprocessTests {
     #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
   }
 
-  @Test("An unparsed event makes its receipt once it can be read, and only once (R2)")
-  func understood() throws {
+  @Test func `An unparsed event makes its receipt once it can be read, and only once (R2)`() throws {
     let store = try TestStore()
     _ = try store.apply(
       IngestEvent(

@@ -37,8 +37,8 @@ private func retain(_ table: RetentionTable, before cutoff: Timestamp, in store:
 
 @Suite("Retention", .everyEngine)
 struct RetentionTests {
-  @Test("Only rows older than the cutoff are deleted", arguments: RetentionTable.allCases)
-  func cutoff(table: RetentionTable) throws {
+  @Test(arguments: RetentionTable.allCases)
+  func `Only rows older than the cutoff are deleted`(table: RetentionTable) throws {
     let store = try populated()
     #expect(try retain(table, before: store.now, in: store) == 0)
     let expected = [RetentionTable.attempts: 2, .events: 5, .contexts: 3, .receipts: 2]
@@ -47,8 +47,7 @@ struct RetentionTests {
     #expect(try store.reader.integrityFaults().isEmpty)
   }
 
-  @Test("Waiting or pending receipts and their contexts are never deleted, however old (R4)")
-  func openReceipts() throws {
+  @Test func `Waiting or pending receipts and their contexts are never deleted, however old (R4)`() throws {
     let store = try populated()
     store.advance(9000 * day)
     for table in RetentionTable.allCases { _ = try retain(table, before: store.now, in: store) }
@@ -60,8 +59,7 @@ struct RetentionTests {
     #expect(try store.reader.counts().filter { $0.count > 0 }.map(\.state) == [.pending, .waiting])
   }
 
-  @Test("Deleting a receipt deletes its attempts and keeps its events")
-  func cascade() throws {
+  @Test func `Deleting a receipt deletes its attempts and keeps its events`() throws {
     let store = try populated()
     #expect(try retain(.receipts, before: store.after(1), in: store) == 2)
     #expect(try store.integer("SELECT count(*) FROM attempts") == 0)
@@ -82,8 +80,7 @@ struct RetentionTests {
     #expect(try store.context(context).receiptID == nil)
   }
 
-  @Test("Purchases without a receipt are deleted after a long time without events")
-  func noted() throws {
+  @Test func `Purchases without a receipt are deleted after a long time without events`() throws {
     let store = try populated()
     #expect(try store.apply(RetainNoted(cutoff: store.now)) == .init(deleted: 0, hasMore: false))
     #expect(try store.integer("SELECT count(*) FROM purchases WHERE state IS NULL") == 1)
@@ -116,8 +113,7 @@ struct RetentionTests {
     #expect(try store.apply(RetainNoted(cutoff: store.after(-day))).deleted == 1)
   }
 
-  @Test("Purchases without a receipt and ids of deleted ones are deleted in slices of 500")
-  func slicesOfNoted() throws {
+  @Test func `Purchases without a receipt and ids of deleted ones are deleted in slices of 500`() throws {
     let store = try TestStore()
     let numbers = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1200)"
     try store.execute(

@@ -45,8 +45,8 @@ struct ReversalTests {
     try store.ingest(report)
   }
 
-  @Test("A reversal is reported once, after the purchase was delivered", arguments: [false, true])
-  func reversal(isLate: Bool) throws {
+  @Test(arguments: [false, true])
+  func `A reversal is reported once, after the purchase was delivered`(isLate: Bool) throws {
     let store = try delivered()
     if !isLate { try reverse(store) }
     #expect(try store.receipt(0).body == [1], "no destination learns of it before the purchase")
@@ -61,8 +61,7 @@ struct ReversalTests {
     #expect(try store.receipt(0).state == .delivered, "only once")
   }
 
-  @Test("A destination without a form for reversals gets none")
-  func noForm() throws {
+  @Test func `A destination without a form for reversals gets none`() throws {
     let store = try delivered(reversing: false)
     try deliver(store)
     try reverse(store)
@@ -70,8 +69,7 @@ struct ReversalTests {
     #expect(try store.receipt(0).body == [1])
   }
 
-  @Test("A reversal is not sent for a receipt that no destination has accepted")
-  func reversedFirst() throws {
+  @Test func `A reversal is not sent for a receipt that no destination has accepted`() throws {
     let store = try delivered()
     try reverse(store)
     #expect(try store.receipt(0).isReversal == false)
@@ -125,8 +123,7 @@ struct ReversalTests {
     #expect(try store.receipt(0).body == [2])
   }
 
-  @Test("A reversal that arrived while its destination was removed is not sent again (R3)")
-  func arrivedMeanwhile() throws {
+  @Test func `A reversal that arrived while its destination was removed is not sent again (R3)`() throws {
     let store = try delivered()
     try deliver(store)
     try reverse(store)

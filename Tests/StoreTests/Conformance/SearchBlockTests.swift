@@ -8,8 +8,7 @@ import Testing
 
 @Suite("The entries of a search")
 struct SearchBlockTests {
-  @Test("Blocks keep any sorted entries, in their order, and find the rows of a range of keys")
-  func roundTrip() {
+  @Test func `Blocks keep any sorted entries, in their order, and find the rows of a range of keys`() {
     var random = SeededGenerator(seed: 7)
     var entries = (0..<1000).map { _ in
       SearchEntry(
@@ -57,8 +56,7 @@ struct SearchBlockTests {
     #expect(!keys("jdo-12").contains(SearchKey.numbers(ofBeginning: "jdo-1").lowerBound))
   }
 
-  @Test("An address is a number only with the key of the database")
-  func addresses() throws {
+  @Test func `An address is a number only with the key of the database`() throws {
     let (hash, other) = try (AddressHash(key: Array(0..<32)), AddressHash(key: Array(1..<33)))
     var mentions = Mentions()
     mentions.add(address: "Ann@Example.com ")

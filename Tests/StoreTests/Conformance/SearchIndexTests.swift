@@ -82,8 +82,7 @@ struct SearchIndexTests {
     }.flatMap(\.entries)
   }
 
-  @Test("What events name is found before, while and after they are indexed")
-  func found() throws {
+  @Test func `What events name is found before, while and after they are indexed`() throws {
     let store = try TestStore()
     for n in 1...30 {
       try buy(n, store)
@@ -109,8 +108,7 @@ struct SearchIndexTests {
     for (run, next) in zip(ofEvents, ofEvents.dropFirst()) { #expect(run.lastRow + 1 == next.firstRow) }
   }
 
-  @Test("An event without a purchase is found, and leads to its customer's purchases")
-  func loose() throws {
+  @Test func `An event without a purchase is found, and leads to its customer's purchases`() throws {
     let store = try TestStore()
     try buy(1, store)
     for n in 1...9 {
@@ -126,8 +124,7 @@ struct SearchIndexTests {
     }
   }
 
-  @Test("A payment that the relay started is found by the merchant's reference")
-  func references() throws {
+  @Test func `A payment that the relay started is found by the merchant's reference`() throws {
     let store = try TestStore()
     for n in 1...9 {
       var said = Said.pay(.started, "\(n)", by: "user-\(n)")
@@ -142,8 +139,7 @@ struct SearchIndexTests {
     #expect(try store.reader.searchRuns().contains { $0.family == .payments })
   }
 
-  @Test("An erasure removes a user's entries from all runs, and voids what was read before")
-  func erasure() throws {
+  @Test func `An erasure removes a user's entries from all runs, and voids what was read before`() throws {
     let store = try TestStore()
     for n in 1...10 { try buy(n, store) }
     try store.apply(BeginSearchIndex())
@@ -169,8 +165,7 @@ struct SearchIndexTests {
     #expect(try !entries(store).contains { keys(2).union(keys(3)).contains($0.key) })
   }
 
-  @Test("Entries of deleted events go with their runs, or after 30 days")
-  func retention() throws {
+  @Test func `Entries of deleted events go with their runs, or after 30 days`() throws {
     let store = try TestStore()
     for n in 1...10 {
       try buy(n, store)
@@ -191,8 +186,7 @@ struct SearchIndexTests {
     #expect(try find("user8@example.com", store) == ["address sub_8"])
   }
 
-  @Test("A run that was not completed is dropped, and its rows are indexed again")
-  func crash() throws {
+  @Test func `A run that was not completed is dropped, and its rows are indexed again`() throws {
     let store = try TestStore()
     for n in 1...8 { try buy(n, store, more: (0..<12).map { "in_\(n)number\($0)" }.joined(separator: " ")) }
     try store.apply(BeginSearchIndex())
@@ -217,8 +211,7 @@ struct SearchIndexTests {
     #expect(try find("user3@example.com", store) == ["address sub_3"])
   }
 
-  @Test("Two programs do not make runs from the same rows")
-  func twoPrograms() throws {
+  @Test func `Two programs do not make runs from the same rows`() throws {
     let store = try TestStore()
     for n in 1...8 { try buy(n, store) }
     try store.apply(BeginSearchIndex())
@@ -228,8 +221,7 @@ struct SearchIndexTests {
     #expect(try store.apply(WriteSearchRun(draft)) == .void)
   }
 
-  @Test("When the numbers of rows begin again, the index does, too")
-  func restart() throws {
+  @Test func `When the numbers of rows begin again, the index does, too`() throws {
     let store = try TestStore()
     for n in 1...8 { try buy(n, store) }
     try index(store)

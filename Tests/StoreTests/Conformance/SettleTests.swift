@@ -40,8 +40,7 @@ struct SettleTests {
     }
   }
 
-  @Test("A subscription event that arrives first claims no other context than the named one")
-  func namedContext() throws {
+  @Test func `A subscription event that arrives first claims no other context than the named one`() throws {
     let sent = "pending: u1 subscription sub_1 price_1 named"
     try everyOrder(
       { [Said.created(user: "u1"), Said.completed(user: $0.text), Said.invoice(user: "u1")] }, ends: sent)
@@ -75,8 +74,7 @@ struct SettleTests {
     }
   }
 
-  @Test("A price from an earlier event precedes that of the named context")
-  func price() throws {
+  @Test func `A price from an earlier event precedes that of the named context`() throws {
     let store = try TestStore(rules: rules)
     let named = try store.post("named", price: "price_1")
     try store.ingest(Said.created(user: "u1", price: "price_2"))
@@ -85,16 +83,14 @@ struct SettleTests {
     #expect(try store.only().receipt?.priceMismatch == true)
   }
 
-  @Test("A checkout that names a context with Stripe's price waits for no other event")
-  func namedPrice() throws {
+  @Test func `A checkout that names a context with Stripe's price waits for no other event`() throws {
     let store = try TestStore(rules: rules)
     let named = try store.post("named", price: "price_1")
     try store.ingest(Said.completed(user: named.text))
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 named")
   }
 
-  @Test("A delayed payment never counts as paid before it arrives, in any order")
-  func delayedPayment() throws {
+  @Test func `A delayed payment never counts as paid before it arrives, in any order`() throws {
     let began = [Said.created(user: "u1")]
     try everyOrder({ began + [Said.completed(user: $0.text, unpaid: true)] }, ends: "waiting/payment")
     try everyOrder(
@@ -154,24 +150,21 @@ struct SettleTests {
 
   private let corrected = ["waiting/context", "pending: u1 subscription sub_2 price_1 blob"]
 
-  @Test("A context that the end of a wait frees goes to a purchase that waits for it")
-  func freedByWait() throws {
+  @Test func `A context that the end of a wait frees goes to a purchase that waits for it`() throws {
     let store = try guessedWrongly(rules)
     store.advance(5 * second)
     try store.endWaits()
     #expect(try store.receipts().map(TestStore.status) == corrected)
   }
 
-  @Test("A context that a reload frees goes to a purchase that was decided before")
-  func freedByReload() throws {
+  @Test func `A context that a reload frees goes to a purchase that was decided before`() throws {
     // The second purchase's wait ends first, so the reload decides about it first.
     let store = try guessedWrongly(TestStore.rules(settle: .seconds(600)))
     try store.reload(TestStore.rules)
     #expect(try store.receipts().map(TestStore.status) == corrected)
   }
 
-  @Test("The checkout ends the wait at once, and so does an answer that there is none")
-  func releases() throws {
+  @Test func `The checkout ends the wait at once, and so does an answer that there is none`() throws {
     let answers = [
       Said.completed(),
       PurchaseReport(
@@ -187,8 +180,7 @@ struct SettleTests {
     }
   }
 
-  @Test("A lookup that was refused holds a receipt no longer than without a key")
-  func refusedLookUp() throws {
+  @Test func `A lookup that was refused holds a receipt no longer than without a key`() throws {
     let asking: [AppSlug: AppRules] = [
       "ios": AppRules(join: JoinPolicy(), processors: .askedStripe, compose: TestStore.compose)
     ]
@@ -207,8 +199,7 @@ struct SettleTests {
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
   }
 
-  @Test("With a key the checkout is looked up, and a missing answer delays nothing for ever")
-  func lookUp() throws {
+  @Test func `With a key the checkout is looked up, and a missing answer delays nothing for ever`() throws {
     let asking: [AppSlug: AppRules] = [
       "ios": AppRules(join: JoinPolicy(), processors: .askedStripe, compose: TestStore.compose)
     ]
@@ -252,8 +243,7 @@ struct SettleTests {
     }
   }
 
-  @Test("A subscription that ends once it has a receipt keeps it")
-  func endedLater() throws {
+  @Test func `A subscription that ends once it has a receipt keeps it`() throws {
     let store = try TestStore(rules: rules)
     try store.ingest(Said.created(user: "u1"))
     var over = Said.created()

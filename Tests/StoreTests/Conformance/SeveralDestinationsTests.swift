@@ -40,8 +40,7 @@ struct SeveralDestinationsTests {
     #expect(try store.receipts().map(\.receipt?.state) == [.pending, .pending])
   }
 
-  @Test("The breaker of one destination is not that of the other")
-  func breakers() throws {
+  @Test func `The breaker of one destination is not that of the other`() throws {
     let store = try store()
     let open = Breaker(state: .open, failures: 3, cause: .status(503))
     let paused = Breaker(state: .paused, cause: .status(403))
@@ -55,8 +54,7 @@ struct SeveralDestinationsTests {
     #expect(try store.reader.breakers().worst(of: "web", now: store.now) == nil)
   }
 
-  @Test("What is due is found by destination")
-  func due() throws {
+  @Test func `What is due is found by destination`() throws {
     let store = try store()
     #expect(try store.reader.pendingDestinations(of: "ios").isEmpty)
     try sell(store)
@@ -101,8 +99,7 @@ struct SeveralDestinationsTests {
     #expect(try store.receipt(0).body?.starts(with: "shop u2".utf8) == true)
   }
 
-  @Test("A pending receipt whose destination is removed waits for another, and gets its bytes")
-  func removed() throws {
+  @Test func `A pending receipt whose destination is removed waits for another, and gets its bytes`() throws {
     let store = try store()
     try sell(store)
     try store.reload(rules(["purchasely"]))
@@ -114,8 +111,7 @@ struct SeveralDestinationsTests {
     #expect(try store.receipt(1).destination == "shop")
   }
 
-  @Test("A pending receipt goes to the present destination if its own is removed")
-  func redirected() throws {
+  @Test func `A pending receipt goes to the present destination if its own is removed`() throws {
     let store = try store()
     try sell(store)
     let all = AppRules(
@@ -127,8 +123,7 @@ struct SeveralDestinationsTests {
     #expect(try store.receipt(1).body != [7], "its destination is still there, so its bytes stay (R4)")
   }
 
-  @Test("A replay sends the bytes of the present destination")
-  func replayed() throws {
+  @Test func `A replay sends the bytes of the present destination`() throws {
     let store = try store()
     try sell(store)
     let id = try store.receipt(0).id
@@ -162,8 +157,7 @@ struct SeveralDestinationsTests {
     #expect(try store.receipt(1).body == (isDelivered ? sent : nil))
   }
 
-  @Test("A pause counts for the receipts of its own destination only")
-  func pause() throws {
+  @Test func `A pause counts for the receipts of its own destination only`() throws {
     let store = try store()
     try store.apply(SaveBreaker(Self.second, Breaker(pausedTime: .seconds(5))))
     try sell(store)
@@ -171,8 +165,7 @@ struct SeveralDestinationsTests {
     #expect(bases.map(\.pausedBase) == [.zero, .seconds(5)])
   }
 
-  @Test("After a reload only the receipts of the destination that was stopped are due at once")
-  func expedite() throws {
+  @Test func `After a reload only the receipts of the destination that was stopped are due at once`() throws {
     let store = try store()
     try sell(store)
     for receipt in try store.receipts().compactMap(\.receipt) {

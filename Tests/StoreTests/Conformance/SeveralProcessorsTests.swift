@@ -12,8 +12,7 @@ struct SeveralProcessorsTests {
     return report
   }
 
-  @Test("Two processors with the same object type and id have two purchases")
-  func sameKey() throws {
+  @Test func `Two processors with the same object type and id have two purchases`() throws {
     let store = try TestStore()
     try store.ingest(Said.payment("1", user: "u1"))
     try store.ingest(of("other", Said.payment("1", user: "u2")))
@@ -37,8 +36,7 @@ struct SeveralProcessorsTests {
     #expect(try store.integer("SELECT count(*) FROM purchases WHERE object_id = 'sub_1'") == 2)
   }
 
-  @Test("A customer's user is not the user of another processor's customer with the same id")
-  func customer() throws {
+  @Test func `A customer's user is not the user of another processor's customer with the same id`() throws {
     let store = try TestStore()
     try store.ingest(Said.payment("1", user: "u1"))
     var said = of("other", Said.payment("2", user: nil))
@@ -61,8 +59,7 @@ struct SeveralProcessorsTests {
     #expect(try store.ingest(of("other", Said.payment("1", user: "u2"))) == .stored(.receipt))
   }
 
-  @Test("After retention, another processor's purchase with the same id is ingested")
-  func past() throws {
+  @Test func `After retention, another processor's purchase with the same id is ingested`() throws {
     let store = try TestStore()
     try store.ingest(Said.payment("1", user: "u1"))
     let row = try store.only().rowID

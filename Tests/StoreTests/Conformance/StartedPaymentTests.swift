@@ -41,10 +41,8 @@ struct StartedPaymentTests {
     #expect(record.purchase.createdAt == TestStore.start)
   }
 
-  @Test(
-    "Without a payment no observation of it makes a receipt",
-    arguments: [Observations.started, .closed, .reversed, [.closed, .reversed]])
-  func noReceipt(observations: Observations) throws {
+  @Test(arguments: [Observations.started, .closed, .reversed, [.closed, .reversed]])
+  func `Without a payment no observation of it makes a receipt`(observations: Observations) throws {
     try report(Said.pay(.started, by: "u1"))
     try report(Said.pay(observations))
     store.advance(30 * day)
@@ -87,14 +85,12 @@ struct StartedPaymentTests {
     #expect(try status("2")?.paid == false)
   }
 
-  @Test("A payment that was not started through the relay has no status by its id")
-  func statusOfOthers() throws {
+  @Test func `A payment that was not started through the relay has no status by its id`() throws {
     try report(Said.pay(.paid))
     #expect(try store.reader.status(app: "ios", paymentID: Said.payKey("1").id) == nil)
   }
 
-  @Test("Without a named context the user's newest one is guessed when it is paid, not before")
-  func guessed() throws {
+  @Test func `Without a named context the user's newest one is guessed when it is paid, not before`() throws {
     try report(Said.pay(.started, by: "u1"))
     try store.post("late")
     #expect(try contextOf("1") == nil)
@@ -102,8 +98,7 @@ struct StartedPaymentTests {
     #expect(try store.status() == "pending: u1 payment pay_1 price_1 late")
   }
 
-  @Test("A payment is reversed or closed after it was paid: its receipt stays")
-  func reversed() throws {
+  @Test func `A payment is reversed or closed after it was paid: its receipt stays`() throws {
     try store.post()
     try report(Said.pay(.started, by: "u1"))
     try report(Said.pay(.paid))
@@ -113,8 +108,7 @@ struct StartedPaymentTests {
     #expect(try store.only().purchase.observations == [.started, .paid, .reversed, .closed])
   }
 
-  @Test("A second payment with the same context takes it from one that was only started")
-  func startedAgain() throws {
+  @Test func `A second payment with the same context takes it from one that was only started`() throws {
     let context = try store.post("blob")
     try report(Said.pay(.started, "1", by: "u1", in: context))
     try report(Said.pay(.started, "2", by: "u1", in: context))
@@ -128,8 +122,7 @@ struct StartedPaymentTests {
     #expect(try contextOf("3") == nil)
   }
 
-  @Test("A payment that ended without money releases its context, for a waiting purchase, too")
-  func closed() throws {
+  @Test func `A payment that ended without money releases its context, for a waiting purchase, too`() throws {
     let context = try store.post("blob")
     try report(Said.pay(.started, "1", by: "u1", in: context))
     try report(Said.pay(.started, "2", by: "u1"))
@@ -140,8 +133,7 @@ struct StartedPaymentTests {
     #expect(try store.status() == "pending: u1 payment pay_2 price_1 blob")
   }
 
-  @Test("A payment claims no context of another user")
-  func foreignContext() throws {
+  @Test func `A payment claims no context of another user`() throws {
     let foreign = try store.post("foreign", user: "u2")
     try report(Said.pay(.started, by: "u1", in: foreign))
     try report(Said.pay(.paid))
@@ -150,8 +142,7 @@ struct StartedPaymentTests {
     #expect(try store.context(foreign).state == .open)
   }
 
-  @Test("A payment is found by its own user, processor and app only")
-  func foreign() throws {
+  @Test func `A payment is found by its own user, processor and app only`() throws {
     try report(Said.pay(.started, by: "u1"))
     #expect(try found() != nil)
     #expect(try found(by: "u2") == nil)
@@ -166,8 +157,7 @@ struct StartedPaymentTests {
     #expect(try store.reader.startedPayment(key, app: "ios", user: "u1") == nil)
   }
 
-  @Test("A context is found by its own user and app only")
-  func context() throws {
+  @Test func `A context is found by its own user and app only`() throws {
     let id = try store.post(user: "u1")
     #expect(try store.reader.hasContext(id, app: "ios", user: "u1"))
     #expect(try !store.reader.hasContext(id, app: "ios", user: "u2"))
@@ -175,8 +165,7 @@ struct StartedPaymentTests {
     #expect(try !store.reader.hasContext("", app: "ios", user: "u1"))
   }
 
-  @Test("A forgotten user's payment is emptied, and what comes later about it is not stored")
-  func forgotten() throws {
+  @Test func `A forgotten user's payment is emptied, and what comes later about it is not stored`() throws {
     var said = Said.pay(.started, by: "u1")
     said.payment = PaymentFacts(amount: "59.99", currency: "USD", reference: "ref-of-u1")
     try report(said)
@@ -191,8 +180,7 @@ struct StartedPaymentTests {
     #expect(try store.integer("SELECT count(*) FROM purchases") == 1)
   }
 
-  @Test("A started payment is kept as long as purchases without a receipt are")
-  func retention() throws {
+  @Test func `A started payment is kept as long as purchases without a receipt are`() throws {
     try report(Said.pay(.started, by: "u1"))
     store.advance(hour)
     #expect(try store.apply(RetainNoted(cutoff: TestStore.start)).deleted == 0)
@@ -200,8 +188,7 @@ struct StartedPaymentTests {
     #expect(try store.integer("SELECT count(*) FROM purchases") == 0)
   }
 
-  @Test("While the app is not configured nothing is stored")
-  func unconfigured() throws {
+  @Test func `While the app is not configured nothing is stored`() throws {
     let report = Said.pay(.started, by: "u1")
     #expect(try store.apply(WhileConfigured("gone", StorePayment(app: "gone", report))) == nil)
     #expect(try store.integer("SELECT count(*) FROM purchases") == 0)

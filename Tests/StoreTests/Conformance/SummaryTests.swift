@@ -21,16 +21,14 @@ import Testing
       .map { String(decoding: $0.body, as: UTF8.self) }
   }
 
-  @Test("The first ones count, however many came later, and only those of wanted types")
-  func first() throws {
+  @Test func `The first ones count, however many came later, and only those of wanted types`() throws {
     let store = try TestStore()
     try Self.ingest("{}", "other", store)
     for number in 1...30 { try Self.ingest("{\"n\":\(number)}", "wanted", store) }
     #expect(try Self.bodies(store) == (1...6).map { "{\"n\":\($0)}" })
   }
 
-  @Test("Another app reads none, and a long one is left out")
-  func others() throws {
+  @Test func `Another app reads none, and a long one is left out`() throws {
     let store = try TestStore()
     try Self.ingest("{\"long\":\"\(String(repeating: "x", count: 64 << 10))\"}", "wanted", store)
     try Self.ingest("{}", "wanted", store)

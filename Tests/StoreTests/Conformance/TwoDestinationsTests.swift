@@ -85,8 +85,7 @@ struct TwoDestinationsTests {
     #expect(due == [try store.receipts()[1].rowID])
   }
 
-  @Test("However often the events come, there is one receipt for each destination (R2)")
-  func once() throws {
+  @Test func `However often the events come, there is one receipt for each destination (R2)`() throws {
     for order in TestEngine.orders([0, 1, 2]) {
       let store = try store()
       try store.post(price: "price_1")
@@ -103,8 +102,7 @@ struct TwoDestinationsTests {
     }
   }
 
-  @Test("Each ends as its own destination answers, and is sent again alone")
-  func ownLives() throws {
+  @Test func `Each ends as its own destination answers, and is sent again alone`() throws {
     let store = try sold()
     try attempt(store, try store.receipts()[0], 422)
     try attempt(store, try store.receipts()[1], 200)
@@ -121,15 +119,13 @@ struct TwoDestinationsTests {
     #expect(try store.receipts().map(\.receipt?.state) == [.delivered, .cancelled])
   }
 
-  @Test("The cancellation of one that is due leaves the other")
-  func cancelled() throws {
+  @Test func `The cancellation of one that is due leaves the other`() throws {
     let store = try sold()
     #expect(try store.apply(CancelReceipt(id: store.receipt(0).id, note: "why")) == .done)
     #expect(try store.receipts().map(\.receipt?.state) == [.cancelled, .pending])
   }
 
-  @Test("What an operator completes goes to both")
-  func completed() throws {
+  @Test func `What an operator completes goes to both`() throws {
     let store = try store()
     try store.ingest(Said.completed(user: nil, prices: ["price_1"]))
     store.advance(2 * day)
@@ -153,8 +149,7 @@ struct TwoDestinationsTests {
     return (store, context)
   }
 
-  @Test("A context that another purchase names leaves both, if neither was sent (R5)")
-  func losesContext() throws {
+  @Test func `A context that another purchase names leaves both, if neither was sent (R5)`() throws {
     let (store, context) = try guessed()
     try store.ingest(Said.completed("1", contextID: context, prices: ["price_1"]))
     #expect(
@@ -172,8 +167,8 @@ struct TwoDestinationsTests {
     #expect(try store.receipts().allSatisfy { $0.receipt?.contextDisputed == false })
   }
 
-  @Test("One that was sent keeps what was sent, while the other is made again", arguments: [false, true])
-  func sentCopy(isUnderWay: Bool) throws {
+  @Test(arguments: [false, true])
+  func `One that was sent keeps what was sent, while the other is made again`(isUnderWay: Bool) throws {
     let (store, context) = try guessed()
     let copy = try store.receipts()[1]
     let sent = try #require(copy.receipt?.body)
@@ -206,8 +201,7 @@ struct TwoDestinationsTests {
     #expect(try store.receipt(1).destination == "webhook")
   }
 
-  @Test("An erasure of the user erases both")
-  func erasure() throws {
+  @Test func `An erasure of the user erases both`() throws {
     let store = try sold()
     let own = try store.reader.purchases(rows: [store.receipts()[0].rowID])
     let rows = try (store.reader.purchases(behind: own) + own).map(\.row)
@@ -217,8 +211,7 @@ struct TwoDestinationsTests {
     #expect(try store.receipts().allSatisfy { $0.purchase.isErased && $0.receipt?.body == nil })
   }
 
-  @Test("An erasure that leaves open receipts names each of them once")
-  func openErasure() throws {
+  @Test func `An erasure that leaves open receipts names each of them once`() throws {
     let store = try sold()
     let rows = try store.receipts().map(\.rowID)
     let outcome = try store.apply(ForgetPurchases(rows: rows, cancelsOpen: false))
@@ -241,8 +234,7 @@ struct TwoDestinationsTests {
     #expect(try store.receipts().allSatisfy { $0.purchase.isErased })
   }
 
-  @Test("A correction is sent to both destinations")
-  func correction() throws {
+  @Test func `A correction is sent to both destinations`() throws {
     let store = try delivered()
     let id = try store.receipt(0).id
     let command = CorrectReceipt(id: id, userID: "right", priceID: nil, contextID: nil)
@@ -281,8 +273,8 @@ struct TwoDestinationsTests {
       ])
   }
 
-  @Test("Completing one that failed leaves what the other's destination has", arguments: [0, 1])
-  func completedAlone(failed: Int) throws {
+  @Test(arguments: [0, 1])
+  func `Completing one that failed leaves what the other's destination has`(failed: Int) throws {
     let store = try sold()
     for (position, record) in try store.receipts().enumerated() {
       try attempt(store, record, position == failed ? 422 : 200)
@@ -298,8 +290,7 @@ struct TwoDestinationsTests {
         == "delivered: \(names[1 - failed]) u1 subscription sub_1 price_1 blob")
   }
 
-  @Test("A copy that was not sent when its receipt is corrected says only what is right")
-  func unsentCorrection() throws {
+  @Test func `A copy that was not sent when its receipt is corrected says only what is right`() throws {
     let store = try sold()
     try attempt(store, try store.receipts()[0], 200)
     let id = try store.receipt(0).id
@@ -314,8 +305,7 @@ struct TwoDestinationsTests {
       ])
   }
 
-  @Test("A payment that went back is reported to the destination that has a form for that")
-  func reversal() throws {
+  @Test func `A payment that went back is reported to the destination that has a form for that`() throws {
     let store = try delivered()
     let key = Said.completed().key
     try store.ingest(PurchaseReport(key: key, observations: .reversed, happenedAt: store.now))
@@ -326,8 +316,7 @@ struct TwoDestinationsTests {
       ])
   }
 
-  @Test("A second destination that a reload adds gets the purchases from then on")
-  func added() throws {
+  @Test func `A second destination that a reload adds gets the purchases from then on`() throws {
     let store = try TestStore(rules: Self.rules("purchasely", nil))
     try store.ingest(Said.completed("1", prices: ["price_1"]))
     store.advance(hour)
@@ -341,8 +330,7 @@ struct TwoDestinationsTests {
     #expect(try statuses(store).count == 3)
   }
 
-  @Test("A copy waits for its destination, and no other gets it (R2)")
-  func removedSecond() throws {
+  @Test func `A copy waits for its destination, and no other gets it (R2)`() throws {
     let store = try sold()
     let before = try statuses(store)
     try store.reload(Self.rules("purchasely", nil, all: ["purchasely"]))
@@ -357,8 +345,7 @@ struct TwoDestinationsTests {
     #expect(try statuses(store) == before)
   }
 
-  @Test("A receipt with a copy never goes to the copy's destination (R2)")
-  func removedFirst() throws {
+  @Test func `A receipt with a copy never goes to the copy's destination (R2)`() throws {
     let store = try sold()
     let before = try statuses(store)
     try store.reload(Self.rules("webhook", nil, all: ["webhook"]))
@@ -391,8 +378,7 @@ struct TwoDestinationsTests {
     #expect(try statuses(store) == [own, "pending: purchasely u1 subscription sub_1 price_1 -"])
   }
 
-  @Test("Joins are counted once for each purchase")
-  func counts() throws {
+  @Test func `Joins are counted once for each purchase`() throws {
     let store = try sold()
     #expect(try store.integer("SELECT count FROM join_counts WHERE kind = 'user'") == 1)
     #expect(try store.integer("SELECT count FROM receipt_counts WHERE state = 'pending'") == 2)

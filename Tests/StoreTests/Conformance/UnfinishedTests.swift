@@ -47,16 +47,14 @@ struct UnfinishedTests {
     _ = try store.apply(EndCapture(app: "ios", open.reference, outcome, report: nil))
   }
 
-  @Test("Nothing is counted for another app, or for another processor")
-  func places() throws {
+  @Test func `Nothing is counted for another app, or for another processor`() throws {
     _ = try order("1")
     #expect(try work(AppProcessor("web", "pay")).isEmpty)
     #expect(try work(AppProcessor("ios", "other")).isEmpty)
     #expect(try work().openCaptures == 1)
   }
 
-  @Test("A capture is open, then its outcome is unknown, and after its end it is neither")
-  func captures() throws {
+  @Test func `A capture is open, then its outcome is unknown, and after its end it is neither`() throws {
     let open = try order("1")
     store.advance(minute)
     #expect(try work().openCaptures == 1)
@@ -72,8 +70,7 @@ struct UnfinishedTests {
     #expect(try work().abandonedCaptures == 0)
   }
 
-  @Test("A capture that was given up is counted until the payment's outcome is known")
-  func abandoned() throws {
+  @Test func `A capture that was given up is counted until the payment's outcome is known`() throws {
     try abandon(try order("1"))
     #expect(try work().abandonedCaptures == 1)
     #expect(try store.reader.abandonedCaptures(place).last == store.now)
@@ -81,8 +78,7 @@ struct UnfinishedTests {
     #expect(try work().abandonedCaptures == 0)
   }
 
-  @Test("A capture that was given up is counted while its payment is only authorised")
-  func abandonedAuthorised() throws {
+  @Test func `A capture that was given up is counted while its payment is only authorised`() throws {
     try abandon(try order("1"))
     func report(_ observations: Observations, isCaptured: Bool) throws {
       var report = Said.pay(observations)
@@ -101,10 +97,8 @@ struct UnfinishedTests {
     #expect(try store.reader.troubledPayments(place, limit: 10).isEmpty)
   }
 
-  @Test(
-    "A capture that was given up is not counted once its payment ended",
-    arguments: [Observations.closed, .reversed])
-  func abandonedEnded(end: Observations) throws {
+  @Test(arguments: [Observations.closed, .reversed])
+  func `A capture that was given up is not counted once its payment ended`(end: Observations) throws {
     try abandon(try order("1"))
     var authorised = Said.pay(.paid)
     authorised.payment = PaymentFacts(isCaptured: false)
@@ -128,8 +122,7 @@ struct UnfinishedTests {
     #expect(try store.reader.details(object: "none").isEmpty)
   }
 
-  @Test("A payment whose fetch got no answer is unanswered, also before the next fetch is due")
-  func lookups() throws {
+  @Test func `A payment whose fetch got no answer is unanswered, also before the next fetch is due`() throws {
     let payment = try detail("1").record.reference
     #expect(try store.apply(FetchPurchase(payment)) == .planned)
     #expect(try work().unansweredLookups == 1)
@@ -199,8 +192,7 @@ struct UnfinishedTests {
     ).wasUnreported
   }
 
-  @Test("A payment that a fetch finds paid is unreported, unless an event named it before")
-  func unreported() throws {
+  @Test func `A payment that a fetch finds paid is unreported, unless an event named it before`() throws {
     #expect(try !answer("1", []), "it is not paid yet")
     #expect(try answer("1", .paid))
     #expect(try !answer("1", .paid), "it counts once")

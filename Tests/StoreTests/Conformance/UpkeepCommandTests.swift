@@ -26,8 +26,7 @@ struct UpkeepCommandTests {
     #expect(try store.reader.alerts() == [over])
   }
 
-  @Test("A report of the service replaces the one before")
-  func reports() throws {
+  @Test func `A report of the service replaces the one before`() throws {
     let store = try TestStore()
     for content in ["{}", "{\"ready\":true}"] {
       try store.apply(SaveServiceReport(ServiceReport(name: .health, at: store.now, content: content)))
@@ -36,8 +35,7 @@ struct UpkeepCommandTests {
     #expect(try store.integer("SELECT length(content) FROM service_reports") == 14)
   }
 
-  @Test("An operator's action is recorded, with or without a change")
-  func audit() throws {
+  @Test func `An operator's action is recorded, with or without a change`() throws {
     let store = try TestStore()
     let entry = AuditEntry(at: store.now, actor: "ann", action: "test", subject: "x", reason: "why")
     try store.apply(WriteAudit(entry))
@@ -46,8 +44,7 @@ struct UpkeepCommandTests {
     #expect(try store.integer("SELECT count(*) FROM audit WHERE reason = 'why'") == 2)
   }
 
-  @Test("After a clock step waits keep their remaining time, and deliveries are due (R4)")
-  func jump() throws {
+  @Test func `After a clock step waits keep their remaining time, and deliveries are due (R4)`() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(prices: ["price_1"]))
     store.advance(minute)
@@ -76,8 +73,7 @@ struct UpkeepCommandTests {
     #expect(try store.status() == "failed/user")
   }
 
-  @Test("A job whose program died while the clock was ahead is given up")
-  func jobAndJump() throws {
+  @Test func `A job whose program died while the clock was ahead is given up`() throws {
     let store = try TestStore()
     store.advance(365 * day)
     let request = JobRequest(kind: .replay, source: .ids(count: 2), actor: "root")
@@ -109,8 +105,7 @@ struct UpkeepCommandTests {
     #expect(try retry(store.now) == .minutes(5))
   }
 
-  @Test("At a start, times in the future become now")
-  func start() throws {
+  @Test func `At a start, times in the future become now`() throws {
     let store = try TestStore()
     try store.post()
     try store.ingest(Said.completed(prices: ["price_1"]))
@@ -121,8 +116,7 @@ struct UpkeepCommandTests {
     #expect(try store.reader.due(app: "ios", now: store.now, limit: 1).count == 1)
   }
 
-  @Test("Only receipts that a breaker rescheduled are due at once")
-  func expedite() throws {
+  @Test func `Only receipts that a breaker rescheduled are due at once`() throws {
     let store = try TestStore()
     try store.post()
     try store.ingest(Said.completed(prices: ["price_1"]))

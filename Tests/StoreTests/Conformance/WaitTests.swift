@@ -18,8 +18,7 @@ private func statuses(_ store: TestStore, after milliseconds: Int64, app: AppSlu
 
 @Suite("Waits that end", .everyEngine)
 struct WaitTests {
-  @Test("No context: delivered without one after two minutes, or held for as long as it takes")
-  func context() throws {
+  @Test func `No context: delivered without one after two minutes, or held for as long as it takes`() throws {
     let store = try TestStore()
     try store.ingest(.said(prices: ["price_1"]))
     let ended = try statuses(store, after: 2 * minute)
@@ -36,8 +35,7 @@ struct WaitTests {
     #expect(try held.status() == "pending: u1 subscription sub_1 price_1 blob")
   }
 
-  @Test("No user: failed after a day, and continued when the user becomes known (R4)")
-  func user() throws {
+  @Test func `No user: failed after a day, and continued when the user becomes known (R4)`() throws {
     for app: AppSlug in ["ios", "held"] {
       let store = try TestStore()
       try store.ingest(Said.completed(user: nil, prices: ["price_1"]), app: app)
@@ -51,8 +49,7 @@ struct WaitTests {
     }
   }
 
-  @Test("No price: failed after a day, and continued when the price becomes known (R4)")
-  func price() throws {
+  @Test func `No price: failed after a day, and continued when the price becomes known (R4)`() throws {
     let store = try TestStore()
     try store.ingest(Said.completed())
     #expect(try statuses(store, after: day) == ["waiting/price", "failed/price"])
@@ -64,8 +61,7 @@ struct WaitTests {
     #expect(try store.context(later).state == .paid)
   }
 
-  @Test("A merchant's own price: used after thirty seconds, unless Stripe's arrives before")
-  func merchantPrice() throws {
+  @Test func `A merchant's own price: used after thirty seconds, unless Stripe's arrives before`() throws {
     let store = try TestStore()
     try store.post(price: "gold")
     try store.ingest(Said.completed())
@@ -83,8 +79,7 @@ struct WaitTests {
     #expect(try prompt.only().receipt?.priceID == "price_1")
   }
 
-  @Test("No money: failed after two weeks, and continued when it arrives (R4)")
-  func payment() throws {
+  @Test func `No money: failed after two weeks, and continued when it arrives (R4)`() throws {
     for app: AppSlug in ["ios", "held"] {
       let store = try TestStore()
       try store.post(app: app)
@@ -95,8 +90,7 @@ struct WaitTests {
     }
   }
 
-  @Test("No subscription id: failed after two weeks, and continued when it arrives (R4)")
-  func subscription() throws {
+  @Test func `No subscription id: failed after two weeks, and continued when it arrives (R4)`() throws {
     let store = try TestStore()
     try store.post()
     try store.ingest(Said.completed(named: false, prices: ["price_1"]))
@@ -105,8 +99,7 @@ struct WaitTests {
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
   }
 
-  @Test("A payment that takes days gets no context of a later checkout")
-  func laterCheckout() throws {
+  @Test func `A payment that takes days gets no context of a later checkout`() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(unpaid: true, prices: ["price_1"]))
     store.advance(3 * day)
@@ -119,8 +112,7 @@ struct WaitTests {
     #expect(next == ["waiting/context", "pending: u1 subscription sub_1 price_1 -"])
   }
 
-  @Test("The store says when the next wait ends, and nothing is decided before")
-  func next() throws {
+  @Test func `The store says when the next wait ends, and nothing is decided before`() throws {
     let store = try TestStore()
     #expect(try store.endWaits() == nil)
     try store.ingest(Said.completed("1", prices: ["price_1"]))
@@ -132,8 +124,7 @@ struct WaitTests {
     #expect(try store.endWaits() == nil)
   }
 
-  @Test("More waits than one slice holds all end, slice by slice")
-  func slices() throws {
+  @Test func `More waits than one slice holds all end, slice by slice`() throws {
     let store = try TestStore()
     let events = (0..<450).map { n in
       IngestEvent(
@@ -149,8 +140,7 @@ struct WaitTests {
     #expect(try store.reader.counts().map(\.count) == [450, 0])
   }
 
-  @Test("A receipt of an app that is not configured keeps waiting and is not lost (R4)")
-  func unknownApp() throws {
+  @Test func `A receipt of an app that is not configured keeps waiting and is not lost (R4)`() throws {
     let store = try TestStore()
     try store.ingest(.said(prices: ["price_1"]))
     store.writer.use(rules: [:])
@@ -162,8 +152,7 @@ struct WaitTests {
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 -", "at once, not an hour later")
   }
 
-  @Test("A wait of a previous configuration is decided again by the current one")
-  func reconsidered() throws {
+  @Test func `A wait of a previous configuration is decided again by the current one`() throws {
     let store = try TestStore()
     for number in 0..<450 {
       try store.ingest(Said.completed("\(number)", prices: ["price_1"]), app: "held")
@@ -188,8 +177,7 @@ struct WaitTests {
     #expect(try store.apply(ReconsiderReceipts(app: "held", startedAt: store.now, after: .pending)) == nil)
   }
 
-  @Test("A wait that began while the clock ran ahead counts from the next event at the latest")
-  func clockRanAhead() throws {
+  @Test func `A wait that began while the clock ran ahead counts from the next event at the latest`() throws {
     let store = try TestStore()
     try store.ingest(.said(prices: ["price_1"]))
     store.advance(-hour)
@@ -199,8 +187,7 @@ struct WaitTests {
     #expect(ended == ["waiting/context", "pending: u1 subscription sub_1 price_1 -"])
   }
 
-  @Test("A waiting receipt keeps its remaining wait over a restart (R9)")
-  func restart() throws {
+  @Test func `A waiting receipt keeps its remaining wait over a restart (R9)`() throws {
     let store = try TestStore()
     try store.ingest(.said(prices: ["price_1"]))
     store.advance(minute)
@@ -212,8 +199,7 @@ struct WaitTests {
 
 @Suite("Users of purchases", .everyEngine)
 struct UserTests {
-  @Test("A user is known by the customer, whichever of the two events comes first (R2)")
-  func customer() throws {
+  @Test func `A user is known by the customer, whichever of the two events comes first (R2)`() throws {
     for isReversed in [false, true] {
       let store = try TestStore()
       let first = Said.completed("1", user: "u1", prices: ["price_1"])
@@ -229,8 +215,7 @@ struct UserTests {
     }
   }
 
-  @Test("The same customer id of another app names no one (R5)")
-  func otherApp() throws {
+  @Test func `The same customer id of another app names no one (R5)`() throws {
     let store = try TestStore()
     try store.ingest(Said.completed("1", user: "u1"), app: "web")
     try store.ingest(Said.created("2", customer: "cus_1"))
@@ -259,8 +244,7 @@ struct UserTests {
       ])
   }
 
-  @Test("A more certain source replaces the user and releases the wrong user's context (R5)")
-  func overridden() throws {
+  @Test func `A more certain source replaces the user and releases the wrong user's context (R5)`() throws {
     let store = try TestStore()
     try store.ingest(Said.completed("1", user: "u1"))
     let wrong = try store.post("of u1")
@@ -277,16 +261,14 @@ struct UserTests {
     #expect(try store.context(second).state == .open)
   }
 
-  @Test("A less certain source replaces no user")
-  func notOverridden() throws {
+  @Test func `A less certain source replaces no user`() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(user: "u1", unpaid: true))
     try store.ingest(Said.created(active: false, user: "u2"))
     #expect(try store.only().purchase.userID == "u1")
   }
 
-  @Test("A context's id as the reference is not a user, known or not")
-  func unknownContext() throws {
+  @Test func `A context's id as the reference is not a user, known or not`() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(user: "ctx_01MCC5RM00ABCDEFGHJKMNPQRS", prices: ["price_1"]))
     #expect(try store.status() == "waiting/user")

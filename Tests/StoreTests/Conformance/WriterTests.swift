@@ -45,8 +45,7 @@ private func event(_ n: String, prices: [PriceID] = ["price_1"]) -> IngestEvent 
 
 @Suite("Batches", .everyEngine)
 struct WriterTests {
-  @Test("A batch is stored as one, and each is answered once and in order")
-  func together() throws {
+  @Test func `A batch is stored as one, and each is answered once and in order`() throws {
     let store = try TestStore()
     let answers = Answers()
     let batch = (0..<50).map { answers.submission("\($0)", event("\($0)")) }
@@ -72,16 +71,14 @@ struct WriterTests {
     #expect(answers.all == (0..<50).map { "\($0): stored" })
   }
 
-  @Test("An empty batch is nothing")
-  func empty() throws {
+  @Test func `An empty batch is nothing`() throws {
     let store = try TestStore()
     let result = store.writer.apply([], now: store.now)
     #expect(result.fault == nil)
     #expect(result.changes.isEmpty)
   }
 
-  @Test("One command that cannot be stored affects no other")
-  func oneFails() throws {
+  @Test func `One command that cannot be stored affects no other`() throws {
     let store = try TestStore()
     try store.ingest(Said.completed("first", prices: ["price_1"]))
     let id = try #require(try store.only().receipt?.id)
@@ -98,8 +95,7 @@ struct WriterTests {
     #expect(result.changes.waitUntil == store.after(2 * minute))
   }
 
-  @Test("Replays of a batch with a failed command are reported as due")
-  func splitBatch() throws {
+  @Test func `Replays of a batch with a failed command are reported as due`() throws {
     /// A batch with every kind of change.
     func batch(_ store: TestStore, _ more: Submission...) throws -> StoreChanges {
       let answers = Answers()
@@ -148,8 +144,7 @@ struct WriterTests {
     "ios": AppRules(join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
   ]
 
-  @Test("A command that fails alone gets its error and stores nothing")
-  func alone() throws {
+  @Test func `A command that fails alone gets its error and stores nothing`() throws {
     let store = try TestStore()
     let answers = Answers()
     let result = store.writer.apply([answers.submission("bad", BreakAfterBreaker())], now: store.now)
@@ -162,8 +157,7 @@ struct WriterTests {
     #expect(try store.reader.breakers().isEmpty)
   }
 
-  @Test("A failed command's cached breaker is dropped with it")
-  func breakerRolledBack() throws {
+  @Test func `A failed command's cached breaker is dropped with it`() throws {
     let store = try TestStore()
     let answers = Answers()
     let paused = Breaker(state: .paused, cause: .status(403))
@@ -188,8 +182,7 @@ struct WriterTests {
     #expect(try store.receipts().isEmpty)
   }
 
-  @Test("Observers learn the due times, changed contexts and the next wait")
-  func changes() throws {
+  @Test func `Observers learn the due times, changed contexts and the next wait`() throws {
     let store = try TestStore()
     let id = try store.post(user: "u1")
     let answers = Answers()
@@ -211,8 +204,7 @@ struct WriterTests {
     #expect(store.writer.apply([answers.submission("3", unrelated)], now: store.now).changes.isEmpty)
   }
 
-  @Test("After a clean stop everything is still there (R9)")
-  func cleanStop() throws {
+  @Test func `After a clean stop everything is still there (R9)`() throws {
     let store = try TestStore()
     try store.ingest(.said(prices: ["price_1"]))
     try store.writer.finish()
@@ -221,8 +213,7 @@ struct WriterTests {
     #expect(try store.reader.integrityFaults().isEmpty)
   }
 
-  @Test("A count that is not the number of receipts is found by the database's check (R4)")
-  func miscounted() throws {
+  @Test func `A count that is not the number of receipts is found by the database's check (R4)`() throws {
     let store = try TestStore()
     try store.ingest(.said(prices: ["price_1"]))
     #expect(try store.reader.integrityFaults().isEmpty)

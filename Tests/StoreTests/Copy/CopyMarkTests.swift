@@ -34,8 +34,8 @@ struct CopyMarkTests {
   }
 
   /// In the first two ways each engine is a source and a target.
-  @Test("Interrupted after each slice, a copy continues and stores each row once", arguments: 0...1)
-  func interruptions(way: Int) throws {
+  @Test(arguments: 0...1)
+  func `Interrupted after each slice, a copy continues and stores each row once`(way: Int) throws {
     let (from, to) = Self.ways[way]
     let (source, target) = (try filled(from), try CopyPlace(to))
     var runs = 0
@@ -73,8 +73,7 @@ struct CopyMarkTests {
     return counts
   }
 
-  @Test("A lost connection interrupts a copy, too; two runs at once do not both store a slice")
-  func losses() throws {
+  @Test func `A lost connection interrupts a copy, too; two runs at once do not both store a slice`() throws {
     let (source, target) = (try filled(.sqlite), try CopyPlace(.postgres))
     let name = try PostgresDatabases.name(of: target.folder)
     let server = try PostgresServer.shared.get()
@@ -97,8 +96,7 @@ struct CopyMarkTests {
     #expect(found.filter { !$0.isEqual } == [])
   }
 
-  @Test("A row that differs in the copy is found and named, whichever column it is")
-  func differences() throws {
+  @Test func `A row that differs in the copy is found and named, whichever column it is`() throws {
     let changes: [(sql: String, table: String, difference: String)] = [
       ("UPDATE events SET body = body || X'00' WHERE row_id = 3", "events", "row_id 3"),
       ("UPDATE purchases SET note = 'x' WHERE row_id = 2", "purchases", "row_id 2"),
@@ -124,8 +122,8 @@ struct CopyMarkTests {
     }
   }
 
-  @Test("A retired database and an unfinished copy are not written, and can be read", arguments: 0...2)
-  func refusals(way: Int) throws {
+  @Test(arguments: 0...2)
+  func `A retired database and an unfinished copy are not written, and can be read`(way: Int) throws {
     let (from, to) = Self.ways[way]
     let (source, target) = (try filled(from), try CopyPlace(to))
     let copy = try source.copy(to: target)
@@ -210,8 +208,7 @@ struct CopyMarkTests {
     #expect(try server.rows()["audit"]?.count == target.rows()["audit"].map { $0.count - 1 })
   }
 
-  @Test("A copy ends after a batch that has begun, and no batch begins while it ends")
-  func lastBatch() throws {
+  @Test func `A copy ends after a batch that has begun, and no batch begins while it ends`() throws {
     let copied = try copied(.postgres, to: .sqlite)
     let name = try PostgresDatabases.name(of: copied.source.folder)
     let other = try PostgresServer.shared.get().connect(name)
@@ -224,8 +221,7 @@ struct CopyMarkTests {
     #expect(throws: StoreError.retired(to: "SQLite", at: TestStore.start)) { try copied.source.writer() }
   }
 
-  @Test("A mark that was set meanwhile is not removed by a program that starts")
-  func retiredMeanwhile() throws {
+  @Test func `A mark that was set meanwhile is not removed by a program that starts`() throws {
     let copied = try copied(.postgres, to: .sqlite)
     let name = try PostgresDatabases.name(of: copied.source.folder)
     let other = try PostgresServer.shared.get().connect(name)
@@ -270,8 +266,7 @@ struct CopyMarkTests {
     }
   }
 
-  @Test("A database is not copied into itself")
-  func same() throws {
+  @Test func `A database is not copied into itself`() throws {
     let empty = try CopyPlace(.postgres)
     _ = try empty.writer()
     #expect(throws: CopyFault.sameDatabase) { try empty.copy(to: empty) }

@@ -16,8 +16,8 @@ extension Trait where Self == ConditionTrait {
 
 @Suite("Copies of a database", .bothEngines)
 struct StoreCopyTests {
-  @Test("A file copied to a server and back has the same rows, and goes on alike", arguments: [1, 2, 3])
-  func thereAndBack(seed: UInt64) throws {
+  @Test(arguments: [1, 2, 3])
+  func `A file copied to a server and back has the same rows, and goes on alike`(seed: UInt64) throws {
     let filled = try FilledStore(seed: seed)
     let (file, server, back) = (filled.place, try CopyPlace(.postgres), try CopyPlace(.sqlite))
     let rows = try file.rows()
@@ -84,8 +84,7 @@ struct StoreCopyTests {
     app: "ios", processor: "stripe", eventID: "evt_1", type: "test", body: [],
     content: .report(Said.session("1", .paid), keep: true))
 
-  @Test("Numbers of rows continue after the largest ones, also of deleted purchases")
-  func numbers() throws {
+  @Test func `Numbers of rows continue after the largest ones, also of deleted purchases`() throws {
     let filled = try FilledStore(seed: 4, steps: 40)
     let (file, server, back) = (filled.place, try CopyPlace(.postgres), try CopyPlace(.sqlite))
     try file.execute("UPDATE sequences SET next = 500 WHERE name = 'purchases'")
@@ -130,8 +129,7 @@ struct StoreCopyTests {
     }
   }
 
-  @Test("U+0000 in a text becomes U+FFFD on a server, is counted, and is no difference")
-  func zeros() throws {
+  @Test func `U+0000 in a text becomes U+FFFD on a server, is counted, and is no difference`() throws {
     let filled = try FilledStore(seed: 5, steps: 40)
     let (file, server) = (filled.place, try CopyPlace(.postgres))
     try file.execute("UPDATE audit SET reason = 'a' || char(0) || 'b'")
@@ -170,8 +168,7 @@ struct StoreCopyTests {
     }
   }
 
-  @Test("A slice has a limited number of bytes, and at least one row")
-  func sizes() throws {
+  @Test func `A slice has a limited number of bytes, and at least one row`() throws {
     let filled = try FilledStore(seed: 6, steps: 20)
     let file = filled.place
     try file.execute(

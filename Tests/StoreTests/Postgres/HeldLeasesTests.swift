@@ -33,8 +33,7 @@ struct HeldLeasesTests {
     #expect(held.lease(of: "b")?.fence?.epoch == 2)
   }
 
-  @Test("A lease that another program has is lost")
-  func lost() {
+  @Test func `A lease that another program has is lost`() {
     acquire("a", ago: .zero)
     #expect(held.renewed([], asked: .sinceBoot()) == ["a"])
     #expect(held.lease(of: "a") == nil)

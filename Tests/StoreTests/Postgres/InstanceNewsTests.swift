@@ -19,24 +19,21 @@ struct InstanceNewsTests {
     return changes
   }
 
-  @Test("What is sent is what is read")
-  func roundTrip() throws {
+  @Test func `What is sent is what is read`() throws {
     let text = try #require(InstanceNews.text(Self.changes, from: -3))
     let read = InstanceNews.read(text)
     #expect(read.sender == -3)
     #expect(read.changes == Self.changes)
   }
 
-  @Test("Nothing is sent of a commit that concerns nobody else")
-  func nothing() {
+  @Test func `Nothing is sent of a commit that concerns nobody else`() {
     #expect(InstanceNews.text(StoreChanges(), from: 1) == nil)
     var changes = StoreChanges()
     changes.orderedCaptures = [PurchaseRowID(1): AppProcessor("ios", "pay")]
     #expect(InstanceNews.text(changes, from: 1) == nil)
   }
 
-  @Test("Changes that do not fit into a notification mean that anything may have changed")
-  func large() throws {
+  @Test func `Changes that do not fit into a notification mean that anything may have changed`() throws {
     var changes = StoreChanges()
     for number in 0..<1000 { changes.contextIDs.insert(ContextID("context-\(number)")) }
     let text = try #require(InstanceNews.text(changes, from: 1))
@@ -45,8 +42,7 @@ struct InstanceNewsTests {
     #expect(InstanceNews.read(text).sender == 1)
   }
 
-  @Test("A test of the notifications changes nothing; a text of another program means anything")
-  func others() {
+  @Test func `A test of the notifications changes nothing; a text of another program means anything`() {
     #expect(InstanceNews.read(InstanceNews.test(from: 4)).changes?.isEmpty == true)
     for text in ["", "{", "[]", "17", "{\"due\":3}", "{\"from\":7,\"wait\":\"soon\"}"] {
       let read = InstanceNews.read(text)

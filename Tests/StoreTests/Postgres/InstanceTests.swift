@@ -64,8 +64,7 @@ struct InstanceTests {
     }
   }
 
-  @Test("One owns all, two share, and what one gives up at its stop the other has at once")
-  func sharing() throws {
+  @Test func `One owns all, two share, and what one gives up at its stop the other has at once`() throws {
     let first = try program()
     try wait("the first has all") { first.apps == Set(Self.apps) && first.instance.doesSharedWork }
     let second = try program()
@@ -99,8 +98,7 @@ struct InstanceTests {
     #expect(try connection.run("SELECT count(*) FROM heartbeats").integer(0, 0) == 0)
   }
 
-  @Test("An instance is not ready before its first contact with the database")
-  func noContact() throws {
+  @Test func `An instance is not ready before its first contact with the database`() throws {
     let port = try ReservedPort()
     let program = try Program("host=127.0.0.1 port=\(port.number) user=receiptd dbname=x", apps: Self.apps)
     #expect(program.engine.troubles == [.unreachable])
@@ -136,8 +134,7 @@ struct InstanceTests {
     #expect(risks.first?.contains("synchronous_standby_names") == true)
   }
 
-  @Test("An app whose deliveries are under way is given up after them")
-  func busy() throws {
+  @Test func `An app whose deliveries are under way is given up after them`() throws {
     let first = try program(["a"])
     try wait("the first has all") { first.apps == ["a"] && first.instance.doesSharedWork }
     first.set(busy: ["a"])
@@ -154,8 +151,7 @@ struct InstanceTests {
     second.instance.stop()
   }
 
-  @Test("With a larger difference between the clocks than signatures allow, it is not ready")
-  func clockDiffers() throws {
+  @Test func `With a larger difference between the clocks than signatures allow, it is not ready`() throws {
     let program = try program(["a"])
     try wait("it has all") { program.apps == ["a"] }
     #expect(program.engine.troubles == [])
@@ -169,8 +165,7 @@ struct InstanceTests {
     program.instance.stop()
   }
 
-  @Test("An app that a reload removes is given up after its deliveries, too")
-  func removed() throws {
+  @Test func `An app that a reload removes is given up after its deliveries, too`() throws {
     let program = try program(["a", "b"])
     try wait("it has all") { program.apps == ["a", "b"] }
     let lease = program.instance.lease(of: "a")
@@ -216,8 +211,7 @@ struct InstanceTests {
     program.instance.stop()
   }
 
-  @Test("A program that cannot reach the database stops before another acquires its apps (R2)")
-  func partition() throws {
+  @Test func `A program that cannot reach the database stops before another acquires its apps (R2)`() throws {
     let proxy = try CuttingProxy(to: server.port)
     let cut = try Program(
       "host=127.0.0.1 port=\(proxy.port) user=receiptd dbname=\(database) sslmode=disable", apps: Self.apps)
@@ -249,8 +243,7 @@ struct InstanceTests {
     other.instance.stop()
   }
 
-  @Test("A commit's changes reach the other programs, and not the own one")
-  func notifications() throws {
+  @Test func `A commit's changes reach the other programs, and not the own one`() throws {
     let first = try program(["a"])
     let second = try program(["b"])
     // Each listens once its own tests come back.
@@ -266,8 +259,7 @@ struct InstanceTests {
     second.instance.stop()
   }
 
-  @Test("The database's time is known without a call, and not by this machine's clock")
-  func clock() {
+  @Test func `The database's time is known without a call, and not by this machine's clock`() {
     let clock = DatabaseClock()
     let now = MonotonicInstant.now()
     let ahead = clock.note(1_000_000, between: now, and: now)

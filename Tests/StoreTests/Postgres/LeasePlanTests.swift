@@ -54,17 +54,15 @@ struct LeasePlanTests {
     }
   }
 
-  @Test(
-    "Any number of programs gets equal shares of any number of apps", arguments: [1, 2, 3, 7], [0, 1, 5, 40])
-  func shares(members: Int, apps: Int) {
+  @Test(arguments: [1, 2, 3, 7], [0, 1, 5, 40])
+  func `Any number of programs gets equal shares of any number of apps`(members: Int, apps: Int) {
     var team = Team(apps: apps, members: Set((1...members).map(Int64.init)))
     let shares = team.settle()
     #expect(shares.reduce(0, +) == apps + 1)
     #expect((shares.max() ?? 0) - (shares.min() ?? 0) <= 1)
   }
 
-  @Test("A program that comes gets its share, and no more apps move than it gets")
-  func joining() {
+  @Test func `A program that comes gets its share, and no more apps move than it gets`() {
     var team = Team(apps: 39, members: [1, 2, 3])
     _ = team.settle()
     team.moves = 0
@@ -73,8 +71,7 @@ struct LeasePlanTests {
     #expect(team.moves == 10)
   }
 
-  @Test("A program that comes gets its share of a hundred apps in one round of each")
-  func manyApps() {
+  @Test func `A program that comes gets its share of a hundred apps in one round of each`() {
     var team = Team(apps: 99, members: [1])
     _ = team.settle()
     team.members.insert(2)
@@ -87,8 +84,7 @@ struct LeasePlanTests {
     #expect(!fourth)
   }
 
-  @Test("The apps of a program that ended go to the others, and few others move")
-  func leaving() {
+  @Test func `The apps of a program that ended go to the others, and few others move`() {
     var team = Team(apps: 39, members: [1, 2, 3, 4])
     _ = team.settle()
     team.moves = 0
@@ -100,8 +96,7 @@ struct LeasePlanTests {
     #expect(team.moves <= 12)
   }
 
-  @Test("An app that only one program has in its configuration is that program's")
-  func configured() {
+  @Test func `An app that only one program has in its configuration is that program's`() {
     var team = Team(apps: 10, members: [1, 2])
     team.wanted[2] = ["app3"]
     _ = team.settle()
@@ -113,8 +108,7 @@ struct LeasePlanTests {
     #expect(team.rows.filter { $0.owner == 2 }.map(\.name) == ["app3"])
   }
 
-  @Test("A value counts as unchanged by this program's clock, from when it was first seen")
-  func watching() {
+  @Test func `A value counts as unchanged by this program's clock, from when it was first seen`() {
     var watch = ChangeWatch<String, Int>()
     let start = MonotonicInstant(nanoseconds: 0)
     func at(_ seconds: Int64) -> MonotonicInstant { start + .seconds(seconds) }

@@ -42,8 +42,7 @@ struct LostConnectionTests {
     return (0..<result.count).map { result.text($0, 0) }
   }
 
-  @Test("A lost answer to COMMIT: the batch is found, and answered once (R1, R2)")
-  func lostAnswer() throws {
+  @Test func `A lost answer to COMMIT: the batch is found, and answered once (R1, R2)`() throws {
     defer { proxy.end() }
     for round in 0..<5 {
       let answers = Answers()
@@ -58,8 +57,7 @@ struct LostConnectionTests {
     #expect(proxy.cutCount == 5)
   }
 
-  @Test("A COMMIT that does not arrive: the batch is run again (R1)")
-  func lostCommit() throws {
+  @Test func `A COMMIT that does not arrive: the batch is run again (R1)`() throws {
     defer { proxy.end() }
     let answers = Answers()
     proxy.use(.cutsBeforeCommit, once: true)
@@ -88,8 +86,7 @@ struct LostConnectionTests {
     #expect(try stored().count == 3)
   }
 
-  @Test("A query whose connection is lost, as after a failover, is asked again over a new one")
-  func lostReader() throws {
+  @Test func `A query whose connection is lost, as after a failover, is asked again over a new one`() throws {
     defer { proxy.end() }
     let engine = try PostgresEngine(
       server.url(database), isOwner: true, application: "tests", allowsUnsafe: true, usesServerClock: false)
@@ -102,8 +99,7 @@ struct LostConnectionTests {
     }
   }
 
-  @Test("Two writers of one app: each event is stored once, and neither loses one (R2)")
-  func twoWriters() throws {
+  @Test func `Two writers of one app: each event is stored once, and neither loses one (R2)`() throws {
     defer { proxy.end() }
     let engine = try PostgresEngine(
       server.url(database), isOwner: true, application: "tests", allowsUnsafe: true, usesServerClock: false)

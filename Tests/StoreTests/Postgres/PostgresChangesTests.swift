@@ -40,8 +40,7 @@ struct PostgresChangesTests {
     }
   }
 
-  @Test("Purchases, their events and outcomes of others are three statements")
-  func mixed() {
+  @Test func `Purchases, their events and outcomes of others are three statements`() {
     let changes = (1...3).flatMap { number -> [(String, [StoreValue])] in
       let row = StoreValue.integer(Int64(number))
       return [
@@ -52,8 +51,7 @@ struct PostgresChangesTests {
     #expect(sent(changes) == ["purchases 3", "events 3", "state 3"])
   }
 
-  @Test("A row that is changed twice needs two statements, in their order")
-  func twice() {
+  @Test func `A row that is changed twice needs two statements, in their order`() {
     #expect(
       sent([(Self.deliver, [1, "a"]), (Self.deliver, [2, "a"]), (Self.deliver, [1, "b"])]) == [
         "state 2", "state 1",
@@ -66,8 +64,7 @@ struct PostgresChangesTests {
         == ["state 2", "wait_until 1"])
   }
 
-  @Test("Counts are one statement; one that is changed twice needs two, in their order")
-  func counts() {
+  @Test func `Counts are one statement; one that is changed twice needs two, in their order`() {
     #expect(
       sent([
         (Self.count, ["ios", "a", 1]), (Self.count, ["ios", "b", 1]), (Self.count, ["web", "a", 1]),
@@ -83,15 +80,13 @@ struct PostgresChangesTests {
         == ["counts 1", "counts 1"])
   }
 
-  @Test("A row is changed after it was inserted")
-  func insertedFirst() {
+  @Test func `A row is changed after it was inserted`() {
     #expect(
       sent([(Self.deliver, [1, "a"]), (Self.purchase, [2]), (Self.deliver, [2, "b"]), (Self.purchase, [3])])
         == ["state 1", "purchases 2", "state 1"])
   }
 
-  @Test("An event is inserted after its purchase, also if one without a purchase was first")
-  func references() {
+  @Test func `An event is inserted after its purchase, also if one without a purchase was first`() {
     #expect(
       sent([
         (Self.event, [.null]), (Self.purchase, [1]), (Self.event, [1]), (Self.purchase, [2]),
@@ -100,8 +95,7 @@ struct PostgresChangesTests {
         == ["events 1", "purchases 2", "events 2"])
   }
 
-  @Test("Nothing passes a change of other rows, of a unique column, or of an unknown table")
-  func barriers() {
+  @Test func `Nothing passes a change of other rows, of a unique column, or of an unknown table`() {
     let delete = "DELETE FROM purchases WHERE app = ?1"
     let other = "UPDATE jobs SET note = 'x' WHERE EXISTS (SELECT 1 FROM purchases)"
     for (barrier, values, name): (String, [StoreValue], String) in [
@@ -115,10 +109,8 @@ struct PostgresChangesTests {
     }
   }
 
-  @Test(
-    "The lists of references and of unique columns are those of the schema",
-    .enabled(if: PostgresServer.isExpected, "\(PostgresServer.missing)"))
-  func schema() throws {
+  @Test(.enabled(if: PostgresServer.isExpected, "\(PostgresServer.missing)"))
+  func `The lists of references and of unique columns are those of the schema`() throws {
     let folder = "changes-\(UInt64.random(in: 0 ... .max))"
     defer { PostgresDatabases.remove(folder) }
     let engine = try PostgresEngine(

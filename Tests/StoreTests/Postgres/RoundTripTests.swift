@@ -49,8 +49,7 @@ struct RoundTripTests {
     ) { _ in }
   }
 
-  @Test("Contexts, the payments that claim them, and repeats")
-  func ingestion() throws {
+  @Test func `Contexts, the payments that claim them, and repeats`() throws {
     defer { PostgresDatabases.remove(folder) }
     #expect(cost([]) <= 2)
     // The first batch of an app inserts the row to lock.
@@ -68,8 +67,7 @@ struct RoundTripTests {
     #expect(counts == ["pending 100 100"])
   }
 
-  @Test("A page of receipts, however many groups it merges")
-  func lists() throws {
+  @Test func `A page of receipts, however many groups it merges`() throws {
     defer { PostgresDatabases.remove(folder) }
     for app in ["ios", "web"] {
       for number in 0..<20 {

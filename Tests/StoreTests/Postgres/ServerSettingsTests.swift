@@ -111,8 +111,7 @@ struct ServerSettingsTests {
     #expect(try events(of: engine) == 1)
   }
 
-  @Test("A login that fails reads the URL again: its password may have been changed")
-  func changedURL() throws {
+  @Test func `A login that fails reads the URL again: its password may have been changed`() throws {
     let url = server.url(database)
     let engine = try engine(server.url("none"), readURL: { url })
     try store(1, try writer(engine))

@@ -77,8 +77,7 @@ struct CheckpointTests {
     }
   }
 
-  @Test("It is moved during commits, and restarted, so it does not grow")
-  func staysShort() throws {
+  @Test func `It is moved during commits, and restarted, so it does not grow`() throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     try prepare()
     let passes = try Passes(path: path)
@@ -93,8 +92,7 @@ struct CheckpointTests {
     #expect(try reader.text("PRAGMA integrity_check") == "ok")
   }
 
-  @Test("One pass is under way at a time, however long it takes")
-  func oneAtATime() throws {
+  @Test func `One pass is under way at a time, however long it takes`() throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     let passes = try Passes(path: nil)
     let writer = try open(passes)
@@ -108,8 +106,7 @@ struct CheckpointTests {
     #expect(passes.count == 2)
   }
 
-  @Test("A pass that failed is retried, and done by the writer when the log is long")
-  func fault() throws {
+  @Test func `A pass that failed is retried, and done by the writer when the log is long`() throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     let passes = try Passes(path: nil)
     let writer = try open(passes)
@@ -129,8 +126,7 @@ struct CheckpointTests {
     #expect(post(400, writer)?.kind == .syncFailed)
   }
 
-  @Test("Without writes a pass moves the whole log, and reports its size")
-  func whole() throws {
+  @Test func `Without writes a pass moves the whole log, and reports its size`() throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     let writer = try open(nil, checkpointPages: 1_000_000)
     for number in 0..<20 { #expect(post(number, writer) == nil) }
@@ -144,8 +140,7 @@ struct CheckpointTests {
     #expect(post(20, writer) == nil)
   }
 
-  @Test("A pass that a reader blocks reports the rest, so that the reader can stop")
-  func heldBack() throws {
+  @Test func `A pass that a reader blocks reports the rest, so that the reader can stop`() throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     let writer = try open(nil, checkpointPages: 1_000_000)
     #expect(post(0, writer) == nil)
@@ -162,8 +157,7 @@ struct CheckpointTests {
     #expect(checkpoint.pagesLeft == 0)
   }
 
-  @Test("An interrupted quick check reports no damage, and can start again")
-  func interruptedCheck() throws {
+  @Test func `An interrupted quick check reports no damage, and can start again`() throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     let writer = try open(nil, checkpointPages: 1_000_000)
     for number in 0..<200 { #expect(post(number, writer) == nil) }
@@ -182,8 +176,7 @@ struct CheckpointTests {
     #expect(try check.check("contexts") == .sound)
   }
 
-  @Test("Without a database no pass runs")
-  func noDatabase() throws {
+  @Test func `Without a database no pass runs`() throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     #expect(throws: StoreFault.self) { try BackgroundCheckpoint(path: path) }
   }

@@ -38,8 +38,7 @@ private let known = Migrations.currentVersion
 
 @Suite("The database")
 struct DatabaseTests {
-  @Test("The owner creates it at the current version; others find it only afterwards (R10)")
-  func made() throws {
+  @Test func `The owner creates it at the current version; others find it only afterwards (R10)`() throws {
     let files = try Files()
     #expect(files.fault(.guest) == .missing)
     #expect(files.fault(.reader) == .missing)
@@ -53,8 +52,7 @@ struct DatabaseTests {
     #expect(try owner.text("PRAGMA integrity_check") == "ok")
   }
 
-  @Test("An empty file is a new database for the owner, and missing for others")
-  func empty() throws {
+  @Test func `An empty file is a new database for the owner, and missing for others`() throws {
     for role in roles {
       let files = try Files()
       try Data().write(to: URL(filePath: files.path))
@@ -62,8 +60,8 @@ struct DatabaseTests {
     }
   }
 
-  @Test("A newer schema is refused by all and not changed (R10)", arguments: [known + 1, known + 7])
-  func newer(version: Int) throws {
+  @Test(arguments: [known + 1, known + 7])
+  func `A newer schema is refused by all and not changed (R10)`(version: Int) throws {
     let files = try Files()
     _ = try Database.open(path: files.path, role: .owner)
     try files.execute("PRAGMA user_version = \(version)")
@@ -72,8 +70,7 @@ struct DatabaseTests {
     #expect(try found.integer("PRAGMA user_version") == Int64(version))
   }
 
-  @Test("An older schema is for the owner alone to migrate (R10)")
-  func older() throws {
+  @Test func `An older schema is for the owner alone to migrate (R10)`() throws {
     let files = try Files()
     _ = try Database.open(path: files.path, role: .owner)
     try files.execute("PRAGMA user_version = 0")
@@ -81,8 +78,7 @@ struct DatabaseTests {
     #expect(files.fault(.reader) == .olderSchema(found: 0, known: known))
   }
 
-  @Test("A database of another program is refused and not changed")
-  func foreign() throws {
+  @Test func `A database of another program is refused and not changed`() throws {
     for role in roles {
       let files = try Files()
       try files.execute("CREATE TABLE theirs (x); PRAGMA application_id = 7")
@@ -107,8 +103,7 @@ struct DatabaseTests {
     }
   }
 
-  @Test("A file that is not a database is refused and not changed")
-  func garbage() throws {
+  @Test func `A file that is not a database is refused and not changed`() throws {
     for role in roles {
       let files = try Files()
       let bytes = Data(String(repeating: "no database ", count: 1000).utf8)
@@ -122,8 +117,7 @@ struct DatabaseTests {
     }
   }
 
-  @Test("A path that cannot be created is an error for the owner and missing for others")
-  func noDirectory() throws {
+  @Test func `A path that cannot be created is an error for the owner and missing for others`() throws {
     let files = try Files()
     let path = files.directory.appending(path: "not/there.db").path
     #expect(throws: StoreError.missing) { try Database.open(path: path, role: .guest) }
@@ -136,8 +130,7 @@ struct DatabaseTests {
     }
   }
 
-  @Test("The settings for durability and consistency are in force (R1)")
-  func settings() throws {
+  @Test func `The settings for durability and consistency are in force (R1)`() throws {
     let files = try Files()
     for role in [DatabaseRole.owner, .guest] {
       let connection = try Database.open(path: files.path, role: role)
@@ -149,8 +142,7 @@ struct DatabaseTests {
     #expect(throws: SQLiteError.self) { try reader.execute("DELETE FROM events") }
   }
 
-  @Test("A migration that fails leaves nothing behind, and the version as it was (R10)")
-  func failingMigration() throws {
+  @Test func `A migration that fails leaves nothing behind, and the version as it was (R10)`() throws {
     let files = try Files()
     let connection = try Connection(path: files.path, mode: .readWriteCreate, busyTimeout: .zero)
     let good = "CREATE TABLE one (x) STRICT"
@@ -163,8 +155,7 @@ struct DatabaseTests {
     #expect(throws: SQLiteError.self) { try Migrator.migrate(connection, from: 0, to: [good]) }
   }
 
-  @Test("Migrations run from the database's version to the end (R10)")
-  func steps() throws {
+  @Test func `Migrations run from the database's version to the end (R10)`() throws {
     let files = try Files()
     let connection = try Connection(path: files.path, mode: .readWriteCreate, busyTimeout: .zero)
     let steps = (1...3).map { "CREATE TABLE step\($0) (x INTEGER) STRICT" }
@@ -176,8 +167,7 @@ struct DatabaseTests {
     #expect(try connection.integer("SELECT count(*) FROM sqlite_schema") == 3)
   }
 
-  @Test("The text of a fault has a remedy, and no path or data")
-  func words() {
+  @Test func `The text of a fault has a remedy, and no path or data`() {
     let faults: [StoreError] = [
       .missing, .foreign, .ofDevelopment, .newerSchema(found: 9, known: 1), .olderSchema(found: 0, known: 1),
       .unsafeSetting("wal"),

@@ -7,8 +7,7 @@ import Testing
 
 @Suite("A large database")
 struct LargeDatabaseTests {
-  @Test("It is sound, its counts are right, and each receipt is found by its id")
-  func isSound() throws {
+  @Test func `It is sound, its counts are right, and each receipt is found by its id`() throws {
     let store = try TestStore()
     try LargeDatabase.fill(path: store.path, .init(receipts: 2000, failed: 50, isWhole: true))
     #expect(try store.reader.integrityFaults() == [])

@@ -7,8 +7,7 @@ import Testing
 
 @Suite("Large jobs")
 struct LargeJobTests {
-  @Test("A half-prepared job continues, or is cancelled completely")
-  func preparing() throws {
+  @Test func `A half-prepared job continues, or is cancelled completely`() throws {
     let jobs = try JobStore(failed: 0)
     try LargeDatabase.fill(path: jobs.store.path, .init(receipts: 5000, failed: 2500))
     jobs.store.now = Timestamp(unixMilliseconds: LargeDatabase.start + 40 * day)
@@ -28,8 +27,7 @@ struct LargeJobTests {
     #expect(try jobs.store.reader.counts().contains { $0.state == .pending } == false)
   }
 
-  @Test("Jobs that ended long ago are deleted, a slice at a time; open ones stay")
-  func retention() throws {
+  @Test func `Jobs that ended long ago are deleted, a slice at a time; open ones stay`() throws {
     let jobs = try JobStore(failed: 0)
     try LargeDatabase.fill(path: jobs.store.path, .init(receipts: 3000, failed: 2500))
     jobs.store.now = Timestamp(unixMilliseconds: LargeDatabase.start + 40 * day)

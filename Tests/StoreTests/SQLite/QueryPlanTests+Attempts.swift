@@ -5,8 +5,7 @@ import Testing
 @testable import Store
 
 extension QueryPlanTests {
-  @Test("Attempts are read by their rows, and those in trouble by their index")
-  func attempts() throws {
+  @Test func `Attempts are read by their rows, and those in trouble by their index`() throws {
     let store = try TestStore()
     let all = try plan(of: StoreReader.attemptCandidatesSQL("*", isOfTrouble: false), sqlite(store.reader))
     #expect(all == ["SEARCH attempts USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"])
@@ -17,8 +16,7 @@ extension QueryPlanTests {
     #expect(first == ["SEARCH attempts USING INTEGER PRIMARY KEY (rowid>?)"])
   }
 
-  @Test("Latencies are read, moved and deleted by their key")
-  func latencies() throws {
+  @Test func `Latencies are read, moved and deleted by their key`() throws {
     let store = try TestStore()
     let key = "SEARCH latencies USING PRIMARY KEY (app=? AND destination=? AND minutes=? AND slot"
     let read = try plan(of: StoreReader.latenciesSQL, sqlite(store.reader))

@@ -5,8 +5,7 @@ import Testing
 @testable import Store
 
 extension QueryPlanTests {
-  @Test("Ids and their beginnings are found by the order of an index, without a sort")
-  func find() throws {
+  @Test func `Ids and their beginnings are found by the order of an index, without a sort`() throws {
     let store = try TestStore()
     let sql = StoreReader.findSQL
     let expected = [

@@ -5,8 +5,7 @@ import Testing
 @testable import Store
 
 extension QueryPlanTests {
-  @Test("The counts of joins are read by app and hour, contexts of other users by app and row")
-  func joins() throws {
+  @Test func `The counts of joins are read by app and hour, contexts of other users by app and row`() throws {
     let store = try TestStore()
     let joins = try plan(of: StoreReader.joinsSQL, sqlite(store.reader))
     #expect(joins.first == "SEARCH join_counts USING PRIMARY KEY (app=? AND hour>? AND hour<?)", "\(joins)")

@@ -6,8 +6,7 @@ import Testing
 @testable import Store
 
 extension QueryPlanTests {
-  @Test("What is found by keys is found without a scan of its table")
-  func keys() throws {
+  @Test func `What is found by keys is found without a scan of its table`() throws {
     let store = try TestStore()
     let purchases = [
       StoreReader.ofObjectSQL, StoreReader.purchasesSQL.ofUser, StoreReader.purchasesSQL.ofCustomer,
@@ -23,8 +22,7 @@ extension QueryPlanTests {
     }
   }
 
-  @Test("The sorted tables of keys are searched")
-  func sortedTables() throws {
+  @Test func `The sorted tables of keys are searched`() throws {
     let store = try TestStore()
     let steps = try plan(of: KeyTables.readingRangeSQL, sqlite(store.reader))
     for table in ["keys", "recent_keys"] {

@@ -5,8 +5,7 @@ import Testing
 @testable import Store
 
 extension QueryPlanTests {
-  @Test("The rows of a period are found by their numbers")
-  func periods() throws {
+  @Test func `The rows of a period are found by their numbers`() throws {
     let store = try TestStore()
     for table in [TimeOrderedTable.events, .audit] {
       let steps = try plan(of: table.firstRowSQL, sqlite(store.reader))

@@ -79,8 +79,7 @@ struct QueryPlanTests {
       .filter { !$0.contains("sqlite_stmt") }
   }
 
-  @Test("Open guesses are found by their own index, for any number of the user's purchases")
-  func openGuesses() throws {
+  @Test func `Open guesses are found by their own index, for any number of the user's purchases`() throws {
     let store = try TestStore()
     let connection = try Connection(path: store.path, mode: .readOnly, busyTimeout: .seconds(1))
     let plan = try plan(of: PurchaseRows.guessingSQL, connection)
@@ -88,8 +87,7 @@ struct QueryPlanTests {
     #expect(plan.allSatisfy { !$0.contains("TEMP B-TREE") }, "\(plan)")
   }
 
-  @Test("The owner of a payer is found by the primary key, and a user's payers by their index")
-  func payers() throws {
+  @Test func `The owner of a payer is found by the primary key, and a user's payers by their index`() throws {
     let store = try TestStore()
     let owner = try plan(of: Payer.ownersSQL, sqlite(store.reader))
     #expect(owner == ["SEARCH payers USING PRIMARY KEY (processor=? AND account=? AND payer=?)"])
@@ -97,8 +95,7 @@ struct QueryPlanTests {
     #expect(ofUser.first == "SEARCH payers USING COVERING INDEX payers_by_user (user_id=?)")
   }
 
-  @Test("The next lookup of an app is found by its index")
-  func lookups() throws {
+  @Test func `The next lookup of an app is found by its index`() throws {
     let store = try TestStore()
     let connection = try Connection(path: store.path, mode: .readOnly, busyTimeout: .seconds(1))
     let plan = try plan(of: "SELECT min(due_at) FROM look_ups WHERE app = 'ios'", connection)
@@ -106,8 +103,7 @@ struct QueryPlanTests {
     #expect(plan[0].contains("look_ups_due"), "\(plan)")
   }
 
-  @Test("None of the writer's statements reads a whole table")
-  func writer() throws {
+  @Test func `None of the writer's statements reads a whole table`() throws {
     let store = try TestStore()
     let connection = try Database.open(path: store.path, role: .guest)
     let session = try StoreSession(
@@ -142,8 +138,7 @@ struct QueryPlanTests {
     _ = try reader.status(app: app, paymentID: "p")
   }
 
-  @Test("None of the reader's statements reads a whole table, nor does any list of receipts")
-  func reader() throws {
+  @Test func `None of the reader's statements reads a whole table, nor does any list of receipts`() throws {
     let store = try TestStore()
     try useEveryStatement(of: store.reader)
     let held = try statements(sqlite(store.reader))
@@ -213,8 +208,7 @@ struct QueryPlanTests {
     #expect(group.map { $0.contains("AND last_cause=? AND processor=? AND receipt_id>") } == [true])
   }
 
-  @Test("Unfinished lookups and captures are counted and listed by their own indexes")
-  func unfinished() throws {
+  @Test func `Unfinished lookups and captures are counted and listed by their own indexes`() throws {
     let store = try TestStore()
     let sql = StoreReader.unfinishedSQL
     let expected = [
@@ -242,8 +236,7 @@ struct QueryPlanTests {
     }
   }
 
-  @Test("Queries of metrics and alerts take the same steps for any number of receipts")
-  func steps() throws {
+  @Test func `Queries of metrics and alerts take the same steps for any number of receipts`() throws {
     let store = try TestStore()
     let connection = try sqlite(store.reader)
     func steps() throws -> Int64 {
@@ -267,8 +260,7 @@ struct QueryPlanTests {
     #expect(many <= few + 20, "\(few) steps, then \(many)")
   }
 
-  @Test("A job's step does not read each of its 100,000 planned receipts")
-  func plannedApps() throws {
+  @Test func `A job's step does not read each of its 100,000 planned receipts`() throws {
     let store = try TestStore()
     let file = try Connection(path: store.path, mode: .readWrite, busyTimeout: .seconds(1))
     // `JobRows.plannedApps` and `StoreReader.plannedApps` use this statement.

@@ -9,8 +9,7 @@ import Testing
 
 @Suite("The database as a file")
 struct SQLiteFileTests {
-  @Test("A guest and the owner write to one database in turn")
-  func guest() throws {
+  @Test func `A guest and the owner write to one database in turn`() throws {
     let store = try TestStore()
     let guest = try StoreWriter(path: store.path, role: .guest, rules: TestStore.rules)
     try store.ingest(.said(prices: ["price_1"]))
@@ -20,8 +19,7 @@ struct SQLiteFileTests {
     #expect(try store.status() == "cancelled/operator")
   }
 
-  @Test("A copy of the database is complete and independent")
-  func copy() throws {
+  @Test func `A copy of the database is complete and independent`() throws {
     let store = try TestStore()
     try store.ingest(.said(prices: ["price_1"]))
     let path = store.path + ".copy"
@@ -31,8 +29,7 @@ struct SQLiteFileTests {
     #expect(throws: StoreFault.self) { try store.reader.copy(to: path) }
   }
 
-  @Test("What the owner deletes is overwritten in the file, whole pages, too")
-  func ownerOverwrites() throws {
+  @Test func `What the owner deletes is overwritten in the file, whole pages, too`() throws {
     let store = try TestStore()
     let path = store.path + ".owner"
     let owner = try Database.open(path: path, role: .owner)
@@ -53,8 +50,7 @@ struct SQLiteFileTests {
     #expect(try isInFile() == false)
   }
 
-  @Test("Data that a guest erases is overwritten in the file")
-  func isOverwritten() throws {
+  @Test func `Data that a guest erases is overwritten in the file`() throws {
     let (store, row, _) = try ForgetTests.store()
     let rules = TestStore.rules
     let guest = try StoreWriter(path: store.path, role: .guest, rules: rules)

@@ -5,8 +5,7 @@ import Testing
 @testable import SQLiteStore
 
 extension TieredKeysTests {
-  @Test("Another program that writes after every few commits does not stop the moves")
-  func guestWrites() throws {
+  @Test func `Another program that writes after every few commits does not stop the moves`() throws {
     try withOwner(500) { path, owner in
       let guest = try Database.open(path: path, role: .guest)
       for row in 1...6_000 {

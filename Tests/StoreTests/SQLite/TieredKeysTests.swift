@@ -10,8 +10,7 @@ import Testing
 
 @Suite("Keys in tiers")
 struct TieredKeysTests {
-  @Test("A damaged entry of the tail is ignored: a row that is 0, the smallest number, or incomplete")
-  func damagedEntries() {
+  @Test func `A damaged entry of the tail is ignored: a row that is 0, the smallest number, or incomplete`() {
     let entries = [3, 0, .min, -4].map { KeyEntry(key: 7, row: $0) }
     let bytes = KeyEntry.bytes(of: entries) + [1, 2, 3]
     #expect(KeyEntry.entries(in: bytes) == [KeyEntry(key: 7, row: 3), KeyEntry(key: 7, row: -4)])
@@ -142,8 +141,7 @@ struct TieredKeysTests {
     }
   }
 
-  @Test("What is added is moved into the index, and nothing stays in the tail or in memory")
-  func moves() throws {
+  @Test func `What is added is moved into the index, and nothing stays in the tail or in memory`() throws {
     try withOwner(100) { _, owner in
       for row in 1...1_000 {
         try owner.transaction { owner.keys.add(key(row), row: Int64(row)) }
@@ -161,8 +159,7 @@ struct TieredKeysTests {
     }
   }
 
-  @Test("A commit moves few entries, even if all have the same key")
-  func oneKey() throws {
+  @Test func `A commit moves few entries, even if all have the same key`() throws {
     try withOwner(5_000) { _, owner in
       try owner.transaction {
         for row in 1...5_000 { owner.keys.add(key(1), row: Int64(row)) }
@@ -179,8 +176,7 @@ struct TieredKeysTests {
     }
   }
 
-  @Test("A crash in the middle of a move loses no key, and the move is done again")
-  func crash() throws {
+  @Test func `A crash in the middle of a move loses no key, and the move is done again`() throws {
     try withOwner(200) { path, owner in
       try owner.transaction {
         for row in 1...200 { owner.keys.add(key(row), row: Int64(row)) }
@@ -198,8 +194,7 @@ struct TieredKeysTests {
     }
   }
 
-  @Test("An erased key leaves no trace in either table")
-  func erasure() throws {
+  @Test func `An erased key leaves no trace in either table`() throws {
     try withOwner(1) { _, owner in
       try owner.transaction { owner.keys.add(key(1), row: 1) }
       for _ in 0..<20 { try owner.transaction {} }
@@ -215,8 +210,7 @@ struct TieredKeysTests {
     }
   }
 
-  @Test("Rows that were removed take no place of rows that were not")
-  func removedRows() throws {
+  @Test func `Rows that were removed take no place of rows that were not`() throws {
     try withOwner(2_000) { _, owner in
       try owner.transaction { for row in 1...300 { owner.keys.add(key(1), row: Int64(row)) } }
       for _ in 0..<1_400 { try owner.transaction {} }
@@ -229,8 +223,7 @@ struct TieredKeysTests {
     }
   }
 
-  @Test("A key that is added again in the transaction that erased it stays")
-  func addedAgain() throws {
+  @Test func `A key that is added again in the transaction that erased it stays`() throws {
     try withOwner(4) { path, owner in
       try owner.transaction { owner.keys.add(key(1), row: 1) }
       try owner.transaction {
@@ -244,8 +237,7 @@ struct TieredKeysTests {
     }
   }
 
-  @Test("A part that has become large is moved on, a few entries with each commit")
-  func ageing() throws {
+  @Test func `A part that has become large is moved on, a few entries with each commit`() throws {
     try withOwner(500, recentPart: 2) { _, owner in
       for row in 1...4_000 { try owner.transaction { owner.keys.add(key(row), row: Int64(row)) } }
       let aged = try owner.count("keys")
@@ -256,8 +248,7 @@ struct TieredKeysTests {
     }
   }
 
-  @Test("A number depends on the kind, the value and the app; all apps of a value are neighbours")
-  func numbers() {
+  @Test func `A number depends on the kind, the value and the app; all apps of a value are neighbours`() {
     let keys = [
       RowKey(.user, UserID("a"), app: "ios"), RowKey(.user, UserID("b"), app: "ios"),
       RowKey(.user, UserID("a"), app: "web"), RowKey(.customer, CustomerID("a"), app: "ios"),

@@ -42,8 +42,7 @@ struct AfterpayAccessTests {
     #expect(try shop.capture().status == 200)
   }
 
-  @Test("CA17: An order for a capture that is under way is not too late")
-  func underWay() throws {
+  @Test func `CA17: An order for a capture that is under way is not too late`() throws {
     let shop = try AfterpayShop.started()
     shop.reply(post, .noAnswer(isTimeout: true))
     shop.reply("GET /v2/payments/token:\(afterpayToken)", .page(503, ""))
@@ -56,10 +55,8 @@ struct AfterpayAccessTests {
     #expect(shop.grants.count == 1)
   }
 
-  @Test(
-    "CA18: A grant is a text that is not empty",
-    arguments: [#""grantId":"""#, #""grantId":7"#, #""grantId":["x"]"#, #""grantId":"a\nb""#, #""x":1"#])
-  func malformedGrant(member: String) throws {
+  @Test(arguments: [#""grantId":"""#, #""grantId":7"#, #""grantId":["x"]"#, #""grantId":"a\nb""#, #""x":1"#])
+  func `CA18: A grant is a text that is not empty`(member: String) throws {
     let shop = try AfterpayShop.started()
     let calls = shop.calls.count
     let answer = try shop.request("capture", #"{"token":"\#(afterpayToken)",\#(member)}"#)
@@ -68,8 +65,7 @@ struct AfterpayAccessTests {
     #expect(shop.calls.count == calls)
   }
 
-  @Test("CA18: A payment of Cash App Pay is not captured without a grant")
-  func missingGrant() throws {
+  @Test func `CA18: A payment of Cash App Pay is not captured without a grant`() throws {
     let shop = try AfterpayShop.started()
     for body in [#"{"token":"\#(afterpayToken)"}"#, #"{"token":"\#(afterpayToken)","grantId":null}"#] {
       let answer = try shop.request("capture", body)
@@ -79,13 +75,11 @@ struct AfterpayAccessTests {
     #expect(shop.called == ["POST /v2/checkouts"])
   }
 
-  @Test(
-    "CA19: A token that could change a path or a header is refused",
-    arguments: [
-      "a/b", "..", "002..x", "../x", "a\r\nX: y", "a b", "", "a%2Fb", "a?b", "a#b", "a\\b", "a:b", "ä",
-      "a\0b", String(repeating: "a", count: 256),
-    ])
-  func malformedToken(token: String) throws {
+  @Test(arguments: [
+    "a/b", "..", "002..x", "../x", "a\r\nX: y", "a b", "", "a%2Fb", "a?b", "a#b", "a\\b", "a:b", "ä",
+    "a\0b", String(repeating: "a", count: 256),
+  ])
+  func `CA19: A token that could change a path or a header is refused`(token: String) throws {
     let shop = try AfterpayShop.started()
     let calls = shop.calls.count
     let body: JSONValue = ["token": .string(token), "grantId": "GRG_1"]
@@ -96,16 +90,14 @@ struct AfterpayAccessTests {
     #expect(shop.calls.count == calls)
   }
 
-  @Test(
-    "CA19: A token of another type, or none, is refused", arguments: ["{}", #"{"token":7}"#, "[]", "7", ""])
-  func missingToken(body: String) throws {
+  @Test(arguments: ["{}", #"{"token":7}"#, "[]", "7", ""])
+  func `CA19: A token of another type, or none, is refused`(body: String) throws {
     let shop = try AfterpayShop()
     #expect(try shop.request("capture", body).status == 400)
     #expect(shop.calls.isEmpty)
   }
 
-  @Test("CA19: In the path of a lookup, a token is percent-encoded")
-  func encodedToken() throws {
+  @Test func `CA19: In the path of a lookup, a token is percent-encoded`() throws {
     let shop = try AfterpayShop()
     let dollars = try #require(Currency("USD"))
     for (token, target) in [
@@ -141,8 +133,7 @@ struct AfterpayAccessTests {
     #expect(shop.stored.compactMap(\.startedIn) == ["ctx_1"])
   }
 
-  @Test("Without a user, no payment is started, captured or read")
-  func noUser() throws {
+  @Test func `Without a user, no payment is started, captured or read`() throws {
     let shop = try AfterpayShop()
     for endpoint in AfterpayProcessor.backendEndpoints {
       #expect(endpoint.requiresUser == (endpoint.path != "configuration"))
@@ -168,8 +159,7 @@ struct AfterpayAccessTests {
     }
   }
 
-  @Test("A request for another processor's path is answered 404")
-  func otherPath() throws {
+  @Test func `A request for another processor's path is answered 404`() throws {
     let shop = try AfterpayShop()
     let request = BackendRequest(
       BackendEndpoint("GET", "else", label: "x"), rootPath: "/", reference: "r", receivedAt: shop.now)

@@ -42,8 +42,7 @@ struct AfterpayCaptureTests {
     #expect(try textMembers(shop.state().json) == expected)
   }
 
-  @Test("CA11: Afterpay's published example is an approved capture")
-  func publishedExample() throws {
+  @Test func `CA11: Afterpay's published example is an approved capture`() throws {
     let shop = try AfterpayShop.started()
     let example = try #require(afterpayExamples?["capture"]?["approved"]?["body"])
     shop.reply(post, .afterpay(201, example))
@@ -62,8 +61,7 @@ struct AfterpayCaptureTests {
     #expect(shop.grants == [nil])
   }
 
-  @Test("CA12: A repeated capture gets the same answer, and Afterpay is not called again")
-  func repeated() throws {
+  @Test func `CA12: A repeated capture gets the same answer, and Afterpay is not called again`() throws {
     let shop = try AfterpayShop.started()
     shop.reply(post, afterpayApproved)
     let first = try shop.capture()
@@ -75,8 +73,7 @@ struct AfterpayCaptureTests {
     #expect(shop.grants.count == 1)
   }
 
-  @Test("CA12: Concurrent captures share one call and get the same answer")
-  func concurrent() throws {
+  @Test func `CA12: Concurrent captures share one call and get the same answer`() throws {
     let shop = try AfterpayShop.started()
     shop.reply(post, afterpayApproved)
     let body = #"{"token":"\#(afterpayToken)","grantId":"GRG_1"}"#
@@ -113,8 +110,7 @@ struct AfterpayCaptureTests {
     }
   }
 
-  @Test("CA14: Documented refusals are mapped and not retried")
-  func refusals() throws {
+  @Test func `CA14: Documented refusals are mapped and not retried`() throws {
     for (status, code, slug, state, answered) in [
       (402, "invalid_token", "payment-refused", "refused", 402),
       (422, "invalid_object", "payment-refused", "refused", 422),
@@ -139,8 +135,7 @@ struct AfterpayCaptureTests {
     }
   }
 
-  @Test("CA14: A payment that the customer had not confirmed may be captured again")
-  func confirmedLater() throws {
+  @Test func `CA14: A payment that the customer had not confirmed may be captured again`() throws {
     let shop = try AfterpayShop.started()
     shop.reply(post, .afterpayError(412, "invalid_order_transaction_status"), afterpayApproved)
     #expect(try shop.capture().status == 412)

@@ -57,8 +57,7 @@ struct AfterpayCheckoutTests {
     #expect(try textMembers(shop.lastBody()["amount"]) == ["amount=59.99", "currency=USD"])
   }
 
-  @Test("CA02: A context that is not this user's is refused, and no payment is started")
-  func foreignContext() throws {
+  @Test func `CA02: A context that is not this user's is refused, and no payment is started`() throws {
     let shop = try AfterpayShop()
     shop.contexts = ["ctx_1": "u2"]
     let body = #"{"email":"a@b.example","price":"gold-yearly"}"#
@@ -68,8 +67,7 @@ struct AfterpayCheckoutTests {
     #expect(shop.calls.isEmpty)
   }
 
-  @Test("CA03: Without isCashAppPay, Afterpay gets false; the checkout's mode is passed on")
-  func notCashAppPay() throws {
+  @Test func `CA03: Without isCashAppPay, Afterpay gets false; the checkout's mode is passed on`() throws {
     for (body, mode) in [
       (#"{"email":"a@b.example","price":"gold-yearly"}"#, nil),
       (#"{"email":"a@b.example","price":"gold-yearly","isCashAppPay":null,"mode":null}"#, nil),
@@ -87,8 +85,7 @@ struct AfterpayCheckoutTests {
     }
   }
 
-  @Test("CA04: Cash App Pay has no express checkout, and none outside of the USA")
-  func cashAppPayElsewhere() throws {
+  @Test func `CA04: Cash App Pay has no express checkout, and none outside of the USA`() throws {
     let shop = try AfterpayShop()
     let body = #"{"email":"a@b.example","price":"gold-yearly","mode":"express","isCashAppPay":true}"#
     let answer = try shop.request("checkout", body)
@@ -130,8 +127,7 @@ struct AfterpayCheckoutTests {
     #expect(shop.stored.isEmpty)
   }
 
-  @Test("CA05: No other form of an amount is accepted")
-  func malformedAmounts() throws {
+  @Test func `CA05: No other form of an amount is accepted`() throws {
     let rejected = try #require(elements(afterpayExamples?["centsTrap"]?["alsoReject"]))
     #expect(rejected.count > 5)
     for text in rejected.compactMap(\.stringValue) + ["50", "50.0", " 50.00", "5e1", "-0.01", "007.00"] {
@@ -144,8 +140,7 @@ struct AfterpayCheckoutTests {
     }
   }
 
-  @Test("CA05: Amounts are sent to the cent")
-  func cents() throws {
+  @Test func `CA05: Amounts are sent to the cent`() throws {
     let examples = try #require(elements(afterpayExamples?["centsTrap"]?["examples"]))
     #expect(examples.count > 20)
     let shop = try AfterpayShop(clientAmounts)
@@ -175,8 +170,7 @@ struct AfterpayCheckoutTests {
     #expect(shop.calls.isEmpty)
   }
 
-  @Test("CA05: Only JSON is accepted")
-  func mediaTypes() throws {
+  @Test func `CA05: Only JSON is accepted`() throws {
     let body = #"{"email":"a@b.example","price":"gold-yearly"}"#
     for type in ["application/json", "application/json; charset=utf-8", "Application/JSON", nil] {
       let shop = try AfterpayShop.started()

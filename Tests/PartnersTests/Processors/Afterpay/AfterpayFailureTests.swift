@@ -65,8 +65,7 @@ struct AfterpayFailureTests {
     }
   }
 
-  @Test("CA06: An amount outside of the cached limits is refused as Afterpay would")
-  func outsideLimits() throws {
+  @Test func `CA06: An amount outside of the cached limits is refused as Afterpay would`() throws {
     let shop = try AfterpayShop { $0.amountsAreClients = true }
     shop.reply("GET /v2/configuration", limits)
     _ = try shop.request("configuration")
@@ -92,8 +91,7 @@ struct AfterpayFailureTests {
     #expect(shop.called == ["POST /v2/checkouts"])
   }
 
-  @Test("CA07: Afterpay's refusal keeps its status, code and message, and its id is logged")
-  func refused() throws {
+  @Test func `CA07: Afterpay's refusal keeps its status, code and message, and its id is logged`() throws {
     let shop = try AfterpayShop()
     shop.reply("POST /v2/checkouts", .afterpayError(422, "invalid_object", "amount is invalid"))
     let answer = try shop.request("checkout", #"{"email":"a@b.example","price":"gold-yearly"}"#)
@@ -106,8 +104,7 @@ struct AfterpayFailureTests {
     #expect(shop.stored.isEmpty)
   }
 
-  @Test("CA08: Refused credentials are a fault of this service, and its answer has no secret")
-  func credentials() throws {
+  @Test func `CA08: Refused credentials are a fault of this service, and its answer has no secret`() throws {
     for path in ["configuration", "checkout"] {
       for status in [401, 403] {
         let shop = try AfterpayShop()
@@ -123,8 +120,7 @@ struct AfterpayFailureTests {
     }
   }
 
-  @Test("CA09: Each failure of Afterpay has its answer, and no address is in it")
-  func failures() throws {
+  @Test func `CA09: Each failure of Afterpay has its answer, and no address is in it`() throws {
     let failures: [(BackendReply, Int, String, BackendTrouble?)] = [
       (.unreachable, 502, "processor-unreachable", .unreachable),
       (.noAnswer(isTimeout: true), 504, "processor-timeout", .timeout),
@@ -156,8 +152,7 @@ struct AfterpayFailureTests {
     }
   }
 
-  @Test("CA09: A checkout whose answer has no token or no page is not given to the app")
-  func oddCheckouts() throws {
+  @Test func `CA09: A checkout whose answer has no token or no page is not given to the app`() throws {
     for odd: JSONValue in [
       [:], ["token": "a/b", "redirectCheckoutUrl": "https://x.example"], ["token": "ok"],
       ["token": "ok", "redirectCheckoutUrl": "javascript:alert(1)"],

@@ -24,8 +24,7 @@ struct AfterpayLostAnswerTests {
     #expect(shop.calls.last?.body == [])
   }
 
-  @Test("CA15: After a lost answer, a declined payment is declined")
-  func lostDecline() throws {
+  @Test func `CA15: After a lost answer, a declined payment is declined`() throws {
     let shop = try AfterpayShop.started()
     shop.reply(post, .noAnswer(isTimeout: false))
     shop.reply(lookup, .afterpay(200, afterpayPayment("DECLINED", "CAPTURE_DECLINED")))
@@ -33,8 +32,7 @@ struct AfterpayLostAnswerTests {
     #expect(shop.outcome()?.kind == .declined)
   }
 
-  @Test("CA15: If nothing was captured, the call is repeated after 2 s and another lookup")
-  func lostCall() throws {
+  @Test func `CA15: If nothing was captured, the call is repeated after 2 s and another lookup`() throws {
     let shop = try AfterpayShop.started()
     shop.reply(post, .noAnswer(isTimeout: false), afterpayApproved)
     shop.reply(lookup, afterpayNotFound)
@@ -47,8 +45,7 @@ struct AfterpayLostAnswerTests {
     #expect(sent.allSatisfy { $0 == sent[0] }, "the repeat is the same call")
   }
 
-  @Test("CA15: A refusal of a repeated call counts only if the lookup after it finds nothing")
-  func doubtfulRefusal() throws {
+  @Test func `CA15: A refusal of a repeated call counts only if the lookup after it finds nothing`() throws {
     for (found, status) in [
       (BackendReply.afterpay(200, afterpayPayment("APPROVED", "CAPTURED")), 200), (afterpayNotFound, 402),
     ] {
@@ -116,8 +113,7 @@ struct AfterpayLostAnswerTests {
     }
   }
 
-  @Test("CA15: A call that never reached Afterpay is repeated after a lookup")
-  func unreachable() throws {
+  @Test func `CA15: A call that never reached Afterpay is repeated after a lookup`() throws {
     let shop = try AfterpayShop.started()
     shop.reply(post, .unreachable, afterpayApproved)
     shop.reply(lookup, .unreachable, afterpayNotFound)
@@ -125,8 +121,7 @@ struct AfterpayLostAnswerTests {
     #expect(shop.called.suffix(4) == [post, lookup, lookup, post])
   }
 
-  @Test("CA15: After a restart, the payment is looked up before anything is sent")
-  func restart() throws {
+  @Test func `CA15: After a restart, the payment is looked up before anything is sent`() throws {
     for (found, calls) in [
       (BackendReply.afterpay(200, afterpayPayment("APPROVED", "CAPTURED")), [lookup]),
       (afterpayNotFound, [lookup, post]),
@@ -144,8 +139,7 @@ struct AfterpayLostAnswerTests {
     }
   }
 
-  @Test("CA15: What another account answers proves nothing about the payment")
-  func anotherAccount() throws {
+  @Test func `CA15: What another account answers proves nothing about the payment`() throws {
     let shop = try AfterpayShop.started()
     let facts = try #require(shop.purchase()?.payment)
     let key = try #require(shop.purchase()?.key)
@@ -163,8 +157,7 @@ struct AfterpayLostAnswerTests {
     }
   }
 
-  @Test("CA15: A week of failures ends in an unknown outcome, not in a refusal")
-  func abandoned() throws {
+  @Test func `CA15: A week of failures ends in an unknown outcome, not in a refusal`() throws {
     let shop = try AfterpayShop.started()
     shop.reply(post, .page(500, ""))
     shop.reply(lookup, .page(503, ""))

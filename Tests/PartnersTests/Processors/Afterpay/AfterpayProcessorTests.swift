@@ -7,8 +7,7 @@ import Testing
 
 @Suite("Afterpay as a processor")
 struct AfterpayProcessorTests {
-  @Test("It has no webhooks: every request to such an address is refused")
-  func noWebhooks() throws {
+  @Test func `It has no webhooks: every request to such an address is refused`() throws {
     #expect(!AfterpayProcessor.hasWebhooks)
     let shop = try AfterpayShop()
     let request = WebhookRequest(body: Array("{}".utf8), address: "192.0.2.1") { _ in [afterpaySecret] }
@@ -17,16 +16,14 @@ struct AfterpayProcessorTests {
     #expect(reading == EventReading(id: nil, type: "", content: .nothing(.unparsed)))
   }
 
-  @Test("Without its secret, it makes no call")
-  func withoutSecret() throws {
+  @Test func `Without its secret, it makes no call`() throws {
     let processor = AfterpayProcessor(try afterpaySettings(), secret: nil)
     #expect(processor.backend == nil)
     #expect(processor.captures == nil)
     #expect(processor.queries == nil)
   }
 
-  @Test("Not every payment has a price; a payment is followed up when it cannot be captured any more")
-  func rules() {
+  @Test func `Not every payment has a price; a payment is followed up when it cannot be captured any more`() {
     let rules = AfterpayProcessor.rules(isAsked: true)
     #expect(rules.isAsked)
     #expect(!rules.namesPrices)
@@ -34,8 +31,7 @@ struct AfterpayProcessorTests {
     #expect(AfterpayProcessor.rules(isAsked: false).followsUpAfter == nil)
   }
 
-  @Test("Its defaults are Afterpay's own")
-  func defaults() throws {
+  @Test func `Its defaults are Afterpay's own`() throws {
     let settings = AfterpaySettings(
       merchantID: "1", region: try #require(AfterpayRegion("US")), currency: try #require(Currency("USD")),
       confirmURL: "https://a.example", cancelURL: "https://b.example")
@@ -47,13 +43,12 @@ struct AfterpayProcessorTests {
   }
 
   @Test(
-    "A region is a country of Afterpay's, perhaps with a language",
     arguments: [
       ("US", "en_US"), ("AU", "en_AU"), ("NZ", "en_NZ"), ("GB", "en_GB"), ("UK", "en_GB"), ("CA", "en_CA"),
       ("fr-CA", "fr_CA"), ("en-US", "en_US"), ("FR", "fr_FR"), ("it-IT", "it_IT"), ("ES", "es_ES"),
       ("us", nil), ("SE", nil), ("fr-US", nil), ("", nil), ("-US", nil), ("en-US-x", nil), ("US-en", nil),
     ] as [(String, String?)])
-  func region(text: String, identifier: String?) {
+  func `A region is a country of Afterpay's, perhaps with a language`(text: String, identifier: String?) {
     #expect(AfterpayRegion(text)?.identifier == identifier)
   }
 
@@ -72,8 +67,7 @@ struct AfterpayProcessorTests {
     #expect(odd == "receiptd (Receipt Relay; Linux; Merchant/6X:y) https://.example")
   }
 
-  @Test("A lookup's answer says what became of the payment")
-  func reports() throws {
+  @Test func `A lookup's answer says what became of the payment`() throws {
     let shop = try AfterpayShop()
     let queries = try #require(shop.processor.queries)
     let key = PurchaseKey(processor: "afterpay", type: "payment", id: ObjectID(afterpayToken))
@@ -124,8 +118,7 @@ struct AfterpayProcessorTests {
     #expect(observed(["errorCode": "not_found"], after: .days(8), facts: nil) == nil)
   }
 
-  @Test("A payment is reversed when all of it was refunded")
-  func refunds() throws {
+  @Test func `A payment is reversed when all of it was refunded`() throws {
     let shop = try AfterpayShop()
     let queries = try #require(shop.processor.queries)
     let key = PurchaseKey(processor: "afterpay", type: "payment", id: ObjectID(afterpayToken))
@@ -150,8 +143,7 @@ struct AfterpayProcessorTests {
     #expect(try !isReversed(["92233720368547758.07", "92233720368547758.07"]))
   }
 
-  @Test("Another type of purchase is not looked up")
-  func otherTypes() throws {
+  @Test func `Another type of purchase is not looked up`() throws {
     let queries = try #require(try AfterpayShop().processor.queries)
     let key = PurchaseKey(processor: "afterpay", type: "order", id: "1")
     #expect(queries.lookups(of: key, sessionID: nil, lacking: nil).isEmpty)
@@ -160,8 +152,7 @@ struct AfterpayProcessorTests {
 
 @Suite("The relay's problems in merchant backends")
 struct RelayProblemTests {
-  @Test("The request's id is added once, to the relay's own problems only")
-  func requestID() throws {
+  @Test func `The request's id is added once, to the relay's own problems only`() throws {
     let answer = BackendAnswer.captureOutcomeUnknown
     #expect(answer.lacksRequestID)
     let completed = answer.completed(requestID: #"r"1"#)
@@ -173,8 +164,7 @@ struct RelayProblemTests {
     #expect(broken.completed(requestID: "r1").body == [])
   }
 
-  @Test("A stored outcome becomes the same answer for each request")
-  func outcomes() {
+  @Test func `A stored outcome becomes the same answer for each request`() {
     let captured = BackendAnswer(CaptureOutcome(kind: .captured, status: 200, body: Array("{}".utf8)))
     #expect(captured.contentType == "application/json")
     #expect(captured.completed(requestID: "r1").body == Array("{}".utf8))

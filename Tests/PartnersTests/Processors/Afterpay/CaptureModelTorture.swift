@@ -6,8 +6,7 @@ import Testing
 
 @Suite("Captures, torture")
 struct CaptureModelTorture {
-  @Test("A customer is charged at most once, and a charge is never taken for anything else")
-  func schedules() throws {
+  @Test func `A customer is charged at most once, and a charge is never taken for anything else`() throws {
     let shop = try AfterpayShop()
     let first = Torture.seed(1)
     var (captured, declined, crashes, calls) = (0, 0, 0, 0)

@@ -15,8 +15,8 @@ private let hostile = ["", "..", "../x?y#z", "@evil.test/x", "//evil.test", "é%
 struct BackendConformanceTests {
   typealias Fixture = ProcessorFixture
 
-  @Test("A processor with endpoints declares the type of its backend, and has one", arguments: Fixture.all)
-  func declared(_ fixture: Fixture) throws {
+  @Test(arguments: Fixture.all)
+  func `A processor with endpoints declares the type of its backend, and has one`(_ fixture: Fixture) throws {
     let kind = type(of: fixture.processor)
     guard !kind.backendEndpoints.isEmpty else {
       #expect(kind.backendType == nil)
@@ -29,8 +29,8 @@ struct BackendConformanceTests {
     #expect(!backend.base.hasSuffix("/"))
   }
 
-  @Test("Any request has a first step, and no call leaves the backend's host", arguments: Fixture.all)
-  func total(_ fixture: Fixture) {
+  @Test(arguments: Fixture.all)
+  func `Any request has a first step, and no call leaves the backend's host`(_ fixture: Fixture) {
     guard let backend = fixture.processor.backend else { return }
     for endpoint in type(of: fixture.processor).backendEndpoints {
       for (body, text) in strange.flatMap({ body in hostile.map { (body, $0) } }) {
@@ -54,8 +54,8 @@ struct BackendConformanceTests {
     }
   }
 
-  @Test("Every fault of the relay has a form", arguments: Fixture.all)
-  func faults(_ fixture: Fixture) throws {
+  @Test(arguments: Fixture.all)
+  func `Every fault of the relay has a form`(_ fixture: Fixture) throws {
     guard let backend = type(of: fixture.processor).backendType else { return }
     for status in [400, 401, 403, 404, 405, 408, 413, 422, 429, 500, 501, 502, 503] {
       let fault = BackendFault(slug: "a-slug", title: "A title", status: status, detail: "A \"detail\".\n")

@@ -21,22 +21,20 @@ private let strange: [[UInt8]] = [
 struct ProcessorConformanceTests {
   typealias Fixture = ProcessorFixture
 
-  @Test("Every registered processor has a fixture here")
-  func registered() {
+  @Test func `Every registered processor has a fixture here`() {
     let names = ProcessorRegistry.standard.kinds.map(\.name)
     #expect(Set(names).count == names.count)
     #expect(Set(names).isSubset(of: Fixture.all.map(\.name)))
     #expect(Fixture.all.count == 4, "each fixture could be made")
   }
 
-  @Test("Its name fits a URL, a key of the configuration and a metric's label", arguments: Fixture.all)
-  func name(_ fixture: Fixture) {
+  @Test(arguments: Fixture.all)
+  func `Its name fits a URL, a key of the configuration and a metric's label`(_ fixture: Fixture) {
     #expect(fixture.name.text.wholeMatch(of: /[a-z][a-z0-9_]{0,31}/) != nil)
   }
 
-  @Test(
-    "A request of the processor is accepted, and is about its purchase", arguments: Fixture.all)
-  func genuine(_ fixture: Fixture) throws {
+  @Test(arguments: Fixture.all)
+  func `A request of the processor is accepted, and is about its purchase`(_ fixture: Fixture) throws {
     #expect((fixture.genuine + fixture.hints).isEmpty == !type(of: fixture.processor).hasWebhooks)
     for request in fixture.genuine + fixture.hints {
       let isHint = fixture.genuine.isEmpty
@@ -60,8 +58,8 @@ struct ProcessorConformanceTests {
     }
   }
 
-  @Test("No request is genuine without the processor's secret", arguments: Fixture.all)
-  func forged(_ fixture: Fixture) {
+  @Test(arguments: Fixture.all)
+  func `No request is genuine without the processor's secret`(_ fixture: Fixture) {
     for body in strange + (fixture.genuine + fixture.hints).map(\.body) {
       let bare = WebhookRequest(body: body, address: "192.0.2.1") { _ in [] }
       #expect(fixture.processor.authenticate(bare, now: readAt) != .genuine)
@@ -73,8 +71,8 @@ struct ProcessorConformanceTests {
     }
   }
 
-  @Test("Any bytes have a reading, and always the same one", arguments: Fixture.all)
-  func total(_ fixture: Fixture) {
+  @Test(arguments: Fixture.all)
+  func `Any bytes have a reading, and always the same one`(_ fixture: Fixture) {
     let samples = (fixture.genuine + fixture.hints).map(\.body)
     let cut = samples.flatMap { body in
       stride(from: 0, to: body.count, by: 7).map { Array(body.prefix($0)) }
@@ -87,8 +85,8 @@ struct ProcessorConformanceTests {
     for body in strange { #expect(Self.key(fixture.processor.read(body, now: readAt)) == nil) }
   }
 
-  @Test("It gives the rules of the join", arguments: Fixture.all)
-  func rules(_ fixture: Fixture) {
+  @Test(arguments: Fixture.all)
+  func `It gives the rules of the join`(_ fixture: Fixture) {
     let kind = type(of: fixture.processor)
     #expect(kind.rules(isAsked: true).isAsked)
     #expect(!kind.rules(isAsked: false).isAsked)
@@ -127,9 +125,8 @@ struct ProcessorConformanceTests {
     }
   }
 
-  @Test(
-    "An answer is about the requested purchase, and nonsense gives no report", arguments: Fixture.all)
-  func answers(_ fixture: Fixture) throws {
+  @Test(arguments: Fixture.all)
+  func `An answer is about the requested purchase, and nonsense gives no report`(_ fixture: Fixture) throws {
     let queries = try #require(fixture.processor.queries)
     for body in fixture.answers {
       let report = try #require(queries.report(from: body, about: fixture.key, now: readAt))
@@ -141,8 +138,8 @@ struct ProcessorConformanceTests {
     }
   }
 
-  @Test("Every status has a verdict", arguments: Fixture.all)
-  func verdicts(_ fixture: Fixture) throws {
+  @Test(arguments: Fixture.all)
+  func `Every status has a verdict`(_ fixture: Fixture) throws {
     let queries = try #require(fixture.processor.queries)
     #expect(queries.judge(status: 200) == .answered)
     #expect(queries.judge(status: 404) == .notFound)

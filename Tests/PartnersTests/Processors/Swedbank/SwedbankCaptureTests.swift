@@ -88,8 +88,7 @@ struct SwedbankCaptureTests {
     #expect(try read() == .nothingCaptured(capturedBy: call))
   }
 
-  @Test("Nothing is captured twice, elsewhere, or by guessing")
-  func noCapture() throws {
+  @Test func `Nothing is captured twice, elsewhere, or by guessing`() throws {
     let elsewhere: JSONValue = [["rel": "capture", "href": "//evil.test/captures"]]
     let sale: JSONValue = ["transactionType": "Sale"]
     for (answer, expected) in [
@@ -118,8 +117,7 @@ struct SwedbankCaptureTests {
     }
   }
 
-  @Test("An answer to the capture decides nothing: the order is looked up")
-  func answers() throws {
+  @Test func `An answer to the capture decides nothing: the order is looked up`() throws {
     let captures = try Self.captures()
     func read(_ reply: BackendReply) -> CaptureReading {
       captures.readCapture(reply, of: Self.payment, now: Self.now)
@@ -145,8 +143,7 @@ struct SwedbankCaptureTests {
     #expect(read(.unreachable) == .unclear(.unreachable))
   }
 
-  @Test("A capture that was forgotten for more than eight days is not sent")
-  func forgotten() throws {
+  @Test func `A capture that was forgotten for more than eight days is not sent`() throws {
     let answer = Self.answer(Self.order(operations: Self.operations))
     for (days, isSent) in [(8, true), (9, false)] as [(Int64, Bool)] {
       let reading = try Self.captures().readLookup(answer, of: Self.payment, now: Self.now + .days(days))
@@ -154,8 +151,7 @@ struct SwedbankCaptureTests {
     }
   }
 
-  @Test("A refused capture is never sent again, because the fifth refusal locks the payment")
-  func refused() throws {
+  @Test func `A refused capture is never sent again, because the fifth refusal locks the payment`() throws {
     let captures = try Self.captures()
     let offered = Self.answer(Self.order(operations: Self.operations))
     let captured = Self.answer(Self.order(("remainingCaptureAmount", 0), operations: []))
@@ -177,8 +173,7 @@ struct SwedbankCaptureTests {
     }
   }
 
-  @Test("A capture looks the order up, captures it, and sees in the order that it is captured")
-  func run() throws {
+  @Test func `A capture looks the order up, captures it, and sees in the order that it is captured`() throws {
     let captures = try Self.captures()
     var run = CaptureRun(beginning: Self.payment, isRepeat: false, by: captures)
     func next(_ reply: BackendReply) throws -> (method: String, progress: CaptureRun.Progress) {

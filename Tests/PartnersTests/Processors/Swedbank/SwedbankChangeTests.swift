@@ -13,8 +13,7 @@ struct SwedbankChangeTests {
   private static let link = "paymentorders/\(segment)/setInstrument"
   private static let url = SwedbankHarness.base + SwedbankHarness.order
 
-  @Test("SW12: The operation is found in the order, and gets exactly the client's body")
-  func setInstrument() throws {
+  @Test func `SW12: The operation is found in the order, and gets exactly the client's body`() throws {
     var harness = try SwedbankHarness.withOrder()
     let changed = Samples.created(Samples.operation("update-paymentorder-setinstrument"))
     harness.script = [.json(200, Samples.createdV2), .json(200, changed)]
@@ -28,8 +27,7 @@ struct SwedbankChangeTests {
     #expect(harness.calls.last?.headers["Content-Type"] == "application/json")
   }
 
-  @Test("The link of an order's answer leads back to the order, whatever the form of its id")
-  func link() throws {
+  @Test func `The link of an order's answer leads back to the order, whatever the form of its id`() throws {
     for id in [
       SwedbankHarness.order, "/psp/other/1/2", "/psp/paymentorders/~x", "/x", "/psp/paymentorders/a/b",
     ] {
@@ -56,8 +54,7 @@ struct SwedbankChangeTests {
     }
   }
 
-  @Test("SW14: An unknown order and another user's are answered 404, and nothing is sent")
-  func unknown() throws {
+  @Test func `SW14: An unknown order and another user's are answered 404, and nothing is sent`() throws {
     for path in [
       Self.link, "paymentorders/99/setInstrument", "paymentorders/~x/setInstrument",
       "paymentorders/%2E%2E/setInstrument", "paymentorders/..%2Fconsumers/setInstrument",
@@ -71,7 +68,6 @@ struct SwedbankChangeTests {
   }
 
   @Test(
-    "SW14: Another body is refused, and nothing is sent",
     arguments: [
       ["paymentorder": ["operation": "SetInstrument", "intrument": "Swish"]],
       ["paymentorder": ["operation": "SetInstrument", "instrument": "Swish", "more": 1]],
@@ -80,22 +76,20 @@ struct SwedbankChangeTests {
       ["paymentorder": ["operation": "SetInstrument", "instrument": 1]], ["paymentorder": "x"], [:],
       ["paymentorder": ["operation": "SetInstrument", "instrument": "Swish"], "more": 1],
     ] as [JSONValue])
-  func wrongBody(_ body: JSONValue) throws {
+  func `SW14: Another body is refused, and nothing is sent`(_ body: JSONValue) throws {
     var harness = try SwedbankHarness.withOrder()
     let answer = try harness.send("PATCH", Self.link, body)
     #expect(isSwedbankProblem(answer, 400, "mobilesdk/badrequest"))
     #expect(harness.effects.isEmpty)
   }
 
-  @Test("SW14: The instrument has no other method than PATCH")
-  func method() {
+  @Test func `SW14: The instrument has no other method than PATCH`() {
     for method in ["GET", "POST", "PUT", "DELETE"] {
       #expect(SwedbankHarness.find(method, Self.link) == nil)
     }
   }
 
-  @Test("The host of an operation chooses no host: the request goes to the configured base")
-  func operationAtAnotherName() throws {
+  @Test func `The host of an operation chooses no host: the request goes to the configured base`() throws {
     for href in [
       "https://evil.test/psp/x?a=b", "http://api.payex.example/psp/x?a=b", "/psp/x?a=b",
       "https://api.payex.example:8443/psp/x?a=b", "https://api.payex.example.evil.test/psp/x?a=b",
@@ -108,8 +102,7 @@ struct SwedbankChangeTests {
     }
   }
 
-  @Test("An operation whose URL could be read in two ways is not carried out")
-  func operationElsewhere() throws {
+  @Test func `An operation whose URL could be read in two ways is not carried out`() throws {
     for href in [
       "//evil.test/psp/x", "https://user@api.payex.example/psp/x", "https://api.payex.example", "psp/x", "",
       "https://api.payex.example/psp/../x", "https://api.payex.example/%2e%2e/x",
@@ -139,8 +132,7 @@ struct SwedbankChangeTests {
     }
   }
 
-  @Test("SW15: A known order is changed by its URL or its path, with the client's bytes")
-  func patch() throws {
+  @Test func `SW15: A known order is changed by its URL or its path, with the client's bytes`() throws {
     for href in [Self.url, SwedbankHarness.order, "https://API.payex.example:443\(SwedbankHarness.order)"] {
       var harness = try SwedbankHarness.withOrder()
       harness.script = [.json(200, Samples.createdV3)]
@@ -181,8 +173,7 @@ struct SwedbankChangeTests {
     #expect(harness.effects.isEmpty)
   }
 
-  @Test("SW16: Another user's order is answered 404, and no request leaves")
-  func otherUser() throws {
+  @Test func `SW16: Another user's order is answered 404, and no request leaves`() throws {
     var harness = try SwedbankHarness.withOrder()
     let answer = try harness.send("PATCH", "patch", Samples.abort(Self.url), user: "u2")
     #expect(isSwedbankProblem(answer, 404, "notfound"))
@@ -190,12 +181,11 @@ struct SwedbankChangeTests {
   }
 
   @Test(
-    "Only SetInstrument and Abort pass",
     arguments: [
       ["operation": "Capture"], ["operation": "UpdateOrder", "amount": 1], [:], "Abort",
       ["operation": "Abort", "abortReason": 1], ["operation": "SetInstrument", "instrument": [:]],
     ] as [JSONValue])
-  func otherOperation(_ change: JSONValue) throws {
+  func `Only SetInstrument and Abort pass`(_ change: JSONValue) throws {
     var harness = try SwedbankHarness.withOrder()
     let body: JSONValue = ["href": .string(Self.url), "paymentorder": change]
     let answer = try harness.send("PATCH", "patch", body)
@@ -214,8 +204,7 @@ struct SwedbankChangeTests {
     }
   }
 
-  @Test("Changes need their permission")
-  func permission() throws {
+  @Test func `Changes need their permission`() throws {
     var harness = try SwedbankHarness.withOrder(.init(patch: false))
     let answer = try harness.send("PATCH", "patch", Samples.abort(Self.url))
     #expect(isSwedbankProblem(answer, 401, "mobilesdk/unauthorized"))

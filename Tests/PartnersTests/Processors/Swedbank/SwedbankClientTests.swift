@@ -56,8 +56,7 @@ struct SwedbankClientTests {
     return SDK(harness: harness, root: root)
   }
 
-  @Test("SW28: A payment of version 2 runs from identification to a change of the instrument")
-  func version2() throws {
+  @Test func `SW28: A payment of version 2 runs from identification to a change of the instrument`() throws {
     let session: JSONValue = [
       "operations": [Samples.operation("view-consumer-identification", href: "https://ecom.payex.example/c")]
     ]
@@ -80,8 +79,7 @@ struct SwedbankClientTests {
     }
   }
 
-  @Test("SW28: A payment of version 3 runs from its start to its end")
-  func version3() throws {
+  @Test func `SW28: A payment of version 3 runs from its start to its end`() throws {
     var sdk = try Self.sdk(
       [.json(201, Samples.createdV3), .json(200, Samples.createdV3), .json(200, Samples.paidWithTokens)]
         + [.json(200, Samples.paidWithTokens), .json(200, Samples.createdV3)])
@@ -102,8 +100,7 @@ struct SwedbankClientTests {
     #expect(sdk.harness.script.isEmpty)
   }
 
-  @Test("SW28: An SDK recognises every kind of error by its type and status")
-  func errors() throws {
+  @Test func `SW28: An SDK recognises every kind of error by its type and status`() throws {
     let inputError: JSONValue = [
       "type": "https://api.payex.com/psp/errordetail/inputerror", "title": "T", "status": 400,
     ]

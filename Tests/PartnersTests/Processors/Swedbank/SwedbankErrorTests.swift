@@ -57,8 +57,7 @@ struct SwedbankErrorTests {
     }
   }
 
-  @Test("SW21: A problem without an integer status gets that of its answer")
-  func status() throws {
+  @Test func `SW21: A problem without an integer status gets that of its answer`() throws {
     for (body, expected) in [
       (#"{"message":"x"}"#, #"{"message":"x","status":400}"#), ("{}", #"{"status":400}"#),
       (#"{ "status" : "400", "a":1.50 }"#, #"{ "status" : 400, "a":1.50 }"#),
@@ -91,8 +90,7 @@ struct SwedbankErrorTests {
     }
   }
 
-  @Test("SW22: The text of a bad gateway is short, whole, and without the merchant's token")
-  func longBody() throws {
+  @Test func `SW22: The text of a bad gateway is short, whole, and without the merchant's token`() throws {
     let echo = "Authorization: Bearer \(SwedbankHarness.token)\n"
     for filler in ["x", "é", "🧾"] {
       let body = echo + String(repeating: filler, count: 100_000)
@@ -128,8 +126,7 @@ struct SwedbankErrorTests {
     }
   }
 
-  @Test("SW24: A time-out is a gateway time-out, and each call has the configured time")
-  func timeout() throws {
+  @Test func `SW24: A time-out is a gateway time-out, and each call has the configured time`() throws {
     for answer in try Self.answers(to: .noAnswer(isTimeout: true)) {
       #expect(isSwedbankProblem(answer, 504, "mobilesdk/gatewaytimeout"))
       #expect(answer.trouble == .timeout)
@@ -141,8 +138,7 @@ struct SwedbankErrorTests {
     #expect(harness.calls.map(\.timeout) == [.seconds(3)])
   }
 
-  @Test("A full queue of calls is no fault of Swedbank Pay's, and the app may try again")
-  func busy() throws {
+  @Test func `A full queue of calls is no fault of Swedbank Pay's, and the app may try again`() throws {
     for answer in try Self.answers(to: .busy) {
       #expect(answer.status == 503)
       #expect(answer.contentType == "application/problem+json")
@@ -150,8 +146,8 @@ struct SwedbankErrorTests {
     }
   }
 
-  @Test("SW26: A redirect is not passed on, whatever its body", arguments: [301, 302, 303, 307, 308])
-  func redirect(_ status: Int) throws {
+  @Test(arguments: [301, 302, 303, 307, 308])
+  func `SW26: A redirect is not passed on, whatever its body`(_ status: Int) throws {
     for type in ["text/html", "application/json", nil] {
       for answer in try Self.answers(to: .text(status, type, "{}")) {
         #expect(isSwedbankProblem(answer, 502, "mobilesdk/badgateway"))

@@ -54,8 +54,7 @@ struct GoldenExchange: Sendable, CustomTestStringConvertible {
 
 @Suite("Exchanges recorded with Swedbank Pay's example backend")
 struct SwedbankGoldenTests {
-  @Test("The recordings are complete")
-  func recordings() { #expect(GoldenExchange.all.count > 20) }
+  @Test func `The recordings are complete`() { #expect(GoldenExchange.all.count > 20) }
 
   @Test("The backend makes the recorded calls and gives the recorded answer", arguments: GoldenExchange.all)
   func exchange(_ exchange: GoldenExchange) throws {

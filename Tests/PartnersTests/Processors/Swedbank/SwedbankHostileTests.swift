@@ -176,8 +176,7 @@ struct SwedbankHostileTorture {
     }
   }
 
-  @Test("A token that an answer names is nowhere in what the app gets")
-  func tokens() throws {
+  @Test func `A token that an answer names is nowhere in what the app gets`() throws {
     var input = HostileInput(random: SeededGenerator(seed: Self.seed &+ 1))
     var shown = 0
     for _ in 0..<Self.rounds {

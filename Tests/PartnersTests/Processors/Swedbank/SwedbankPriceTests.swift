@@ -42,8 +42,7 @@ struct SwedbankPriceTests {
     return line
   }
 
-  @Test("SW29: An order with a price's amount is sent, and its lines stay byte for byte")
-  func fitting() throws {
+  @Test func `SW29: An order with a price's amount is sent, and its lines stay byte for byte`() throws {
     var harness = try Self.harness()
     harness.script = [.json(201, Samples.createdV3)]
     let body = try Self.order()
@@ -80,8 +79,7 @@ struct SwedbankPriceTests {
     #expect(harness.owners.isEmpty)
   }
 
-  @Test("SW30: The lines of an order are summed: several prices, several pieces")
-  func sums() throws {
+  @Test func `SW30: The lines of an order are summed: several prices, several pieces`() throws {
     let gold: [String: JSONValue] = [
       "reference": "gold", "quantity": 2, "unitPrice": 5999, "amount": 11998, "vatAmount": 2400,
     ]
@@ -95,8 +93,7 @@ struct SwedbankPriceTests {
     }
   }
 
-  @Test("SW30: An order without lines gets the line of the only price that has its amount")
-  func made() throws {
+  @Test func `SW30: An order without lines gets the line of the only price that has its amount`() throws {
     for (hasItems, items) in [(false, nil), (true, [])] as [(Bool, JSONValue?)] {
       var harness = try Self.harness()
       harness.script = [.json(201, Samples.createdV3)]
@@ -126,8 +123,7 @@ struct SwedbankPriceTests {
     #expect(harness.effects.isEmpty)
   }
 
-  @Test("A verification of a card has no price; without prices the app names the amounts")
-  func unpriced() throws {
+  @Test func `A verification of a card has no price; without prices the app names the amounts`() throws {
     var harness = try Self.harness()
     harness.script = [.json(201, Samples.createdV3)]
     let verification = try Self.order(["operation": "Verify", "amount": 0, "vatAmount": 0], hasItems: false)
@@ -148,8 +144,7 @@ struct SwedbankPriceTests {
     #expect(try Self.price(amount, vat: vat).vatPercent == percent)
   }
 
-  @Test("Only the configured prices compare with a context's price")
-  func ownPrices() throws {
+  @Test func `Only the configured prices compare with a context's price`() throws {
     var settings = SwedbankHarness.settings()
     #expect(settings.rules.ownPrices == nil)
     settings.prices = ["gold": try Self.price(5999, vat: 1200)]

@@ -51,8 +51,7 @@ struct SwedbankResourceTests {
     }
   }
 
-  @Test("Tokens are hidden wherever an answer has them, in lists, in URLs and in errors")
-  func hidden() throws {
+  @Test func `Tokens are hidden wherever an answer has them, in lists, in URLs and in errors`() throws {
     let secret = "0c43b168-dcd5"
     let bodies: [JSONValue] = [
       ["recurrenceToken": .string(secret)], ["a": [["InstrumentToken": .string(secret)]]],
@@ -103,8 +102,7 @@ struct SwedbankResourceTests {
     }
   }
 
-  @Test("An answer that is not JSON does not show a token either")
-  func hiddenInBrokenAnswer() throws {
+  @Test func `An answer that is not JSON does not show a token either`() throws {
     for (type, body) in [
       ("application/json", #"{"token":"0c43b168","#), ("text/plain", #"{"token":"0c43b168"}"#),
       ("text/html", "<b>Token: 0c43b168</b>"),
@@ -117,8 +115,7 @@ struct SwedbankResourceTests {
     }
   }
 
-  @Test("SW18: What is not allowed is answered 401, and no request leaves")
-  func notAllowed() throws {
+  @Test func `SW18: What is not allowed is answered 401, and no request leaves`() throws {
     var harness = try SwedbankHarness.withOrder()
     harness.owners["payer-1"] = "u1"
     let deletion: JSONValue = ["state": "Deleted", "comment": ""]
@@ -133,12 +130,11 @@ struct SwedbankResourceTests {
   }
 
   @Test(
-    "Names of resources are letters",
     arguments: [
       ["paid&x=y"], ["paid,history"], ["../x"], [""], ["p aid"], [1], "paid",
       .array(Array(repeating: "paid", count: 17)), [.string(String(repeating: "a", count: 65))], nil,
     ] as [JSONValue?])
-  func expansion(_ names: JSONValue?) throws {
+  func `Names of resources are letters`(_ names: JSONValue?) throws {
     var harness = try SwedbankHarness.withOrder(.init(expand: true))
     let body = Self.resource(SwedbankHarness.order).with("expand", names)
     let answer = try harness.send("POST", "expand", body)
@@ -146,8 +142,7 @@ struct SwedbankResourceTests {
     #expect(harness.effects.isEmpty)
   }
 
-  @Test("SW19: The tokens of a payment are flags without values")
-  func tokens() throws {
+  @Test func `SW19: The tokens of a payment are flags without values`() throws {
     for expand in ["paid", ["paid"], nil] as [JSONValue?] {
       var harness = try SwedbankHarness.withOrder(.init(tokens: true))
       harness.script = [.json(200, Samples.paidWithTokens)]
@@ -159,8 +154,7 @@ struct SwedbankResourceTests {
     }
   }
 
-  @Test("SW19: A payment without tokens is answered 404")
-  func noTokens() throws {
+  @Test func `SW19: A payment without tokens is answered 404`() throws {
     for paid in [["tokens": []], ["tokens": 1], [:], .null] as [JSONValue] {
       var harness = try SwedbankHarness.withOrder(.init(tokens: true))
       harness.script = [.json(200, ["paymentOrder": ["paid": paid]])]
@@ -180,8 +174,7 @@ struct SwedbankResourceTests {
 
   private static let deletion: JSONValue = ["state": "Deleted", "comment": "Deleted by user"]
 
-  @Test("The stored cards of the user's payer have a link with which the app deletes them")
-  func list() throws {
+  @Test func `The stored cards of the user's payer have a link with which the app deletes them`() throws {
     for reveals in [false, true] {
       var harness = try Self.harness(revealsTokens: reveals)
       harness.script = [.json(200, Samples.payerTokens("tok-1", "tok-2"))]
@@ -203,8 +196,7 @@ struct SwedbankResourceTests {
     }
   }
 
-  @Test("A list without cards is passed through")
-  func emptyList() throws {
+  @Test func `A list without cards is passed through`() throws {
     let bodies: [JSONValue] = [
       ["payerOwnedPaymentTokens": ["id": "x", "payerReference": "user1"]],
       ["payerOwnedPaymentTokens": ["paymentTokens": .null]],
@@ -247,8 +239,7 @@ struct SwedbankResourceTests {
     #expect(answer.text == "{}")
   }
 
-  @Test("An unknown card is answered 404; one whose operation is elsewhere is not touched")
-  func deleteUnknown() throws {
+  @Test func `An unknown card is answered 404; one whose operation is elsewhere is not touched`() throws {
     var harness = try Self.harness()
     harness.script = [.json(200, Samples.payerTokens("tok-1"))]
     let unknown = try harness.send("PATCH", "payers/user1/paymentTokens/nope", Self.deletion)
@@ -262,12 +253,11 @@ struct SwedbankResourceTests {
   }
 
   @Test(
-    "Another body does not delete",
     arguments: [
       [:], ["state": "Active", "comment": ""], ["comment": ""], ["state": "Deleted"],
       ["state": "Deleted", "comment": 1], ["state": "Deleted", "comment": "", "x": 1],
     ] as [JSONValue])
-  func deleteWrongBody(_ body: JSONValue) throws {
+  func `Another body does not delete`(_ body: JSONValue) throws {
     var harness = try Self.harness()
     let answer = try harness.send("PATCH", "payers/user1/paymentTokens/tok-1", body)
     #expect(isSwedbankProblem(answer, 400, "mobilesdk/badrequest"))
@@ -289,8 +279,7 @@ struct SwedbankResourceTests {
     #expect(harness.effects.isEmpty)
   }
 
-  @Test("A payer whose reference is the user's own id is the user's without an order before")
-  func ownPayer() throws {
+  @Test func `A payer whose reference is the user's own id is the user's without an order before`() throws {
     var harness = try SwedbankHarness.withOrder(.init(payerTokens: true), user: "somebody")
     harness.script = [.json(200, Samples.payerTokens("tok-1"))]
     #expect(try harness.send("GET", "payers/u7/paymentTokens", user: "u7").status == 200)
@@ -303,8 +292,7 @@ struct SwedbankResourceTests {
     #expect(harness.calls.count == 1)
   }
 
-  @Test("A payer's reference is escaped in paths and links")
-  func escapedPayer() throws {
+  @Test func `A payer's reference is escaped in paths and links`() throws {
     var harness = try Self.harness()
     harness.owners["a b?c#d+é@x.se"] = "u1"
     harness.script = [.json(200, Samples.payerTokens("tok-1"))]
@@ -324,8 +312,7 @@ struct SwedbankAccountTests {
     return processor.backend?.account
   }
 
-  @Test("It is the same for every spelling of the same address and payee, and for no other")
-  func spellings() throws {
+  @Test func `It is the same for every spelling of the same address and payee, and for no other`() throws {
     let own = try #require(try account("https://api.example.com", "5CAB-1"))
     for (base, payee) in [("https://API.example.com:443", "5cab-1"), ("HTTPS://api.example.com", "5Cab-1")] {
       #expect(try account(base, payee) == own)

@@ -9,8 +9,7 @@ import Testing
 struct SwedbankStartTests {
   typealias Samples = SwedbankSamples
 
-  @Test("SW01: The root has links to this host, which the app may keep for a while")
-  func root() throws {
+  @Test func `SW01: The root has links to this host, which the app may keep for a while`() throws {
     for root in ["/v1/ios/swedbank/", "/v1/ios/users/u%201/swedbank/"] {
       var harness = try SwedbankHarness()
       let answer = try harness.send("GET", "", user: nil, contentType: nil, root: root)
@@ -27,8 +26,7 @@ struct SwedbankStartTests {
     }
   }
 
-  @Test("SW04: A session for a consumer is forwarded with the merchant's credentials")
-  func consumers() throws {
+  @Test func `SW04: A session for a consumer is forwarded with the merchant's credentials`() throws {
     var harness = try SwedbankHarness()
     let session: JSONValue = [
       "token": "7e380fbb",
@@ -49,8 +47,7 @@ struct SwedbankStartTests {
     #expect(harness.backend.headers.contains { $0 == ("Authorization", "Bearer \(SwedbankHarness.token)") })
   }
 
-  @Test("An IPv6 payer's address is quoted, and a text that is no address is not forwarded")
-  func forwarded() throws {
+  @Test func `An IPv6 payer's address is quoted, and a text that is no address is not forwarded`() throws {
     for (address, field) in [("2001:db8::1", "for=\"[2001:db8::1]\""), ("", nil), ("a\r\nX: y", nil)] {
       var harness = try SwedbankHarness()
       _ = try harness.send("POST", "consumers", Samples.consumers.serialized(), address: address)
@@ -99,8 +96,7 @@ struct SwedbankStartTests {
     #expect(sent == expected.normal)
   }
 
-  @Test("A name of the payee replaces the client's only if one is configured")
-  func payeeName() throws {
+  @Test func `A name of the payee replaces the client's only if one is configured`() throws {
     for (configured, sent) in [("Shop", "Shop"), (nil, "Merchant1")] as [(String?, String)] {
       var harness = try SwedbankHarness(SwedbankHarness.settings(payeeName: configured))
       _ = try harness.send("POST", "paymentorders", Samples.fullOrderV2)
@@ -109,8 +105,7 @@ struct SwedbankStartTests {
     }
   }
 
-  @Test("The payment is stored for its user before the app is answered")
-  func stored() throws {
+  @Test func `The payment is stored for its user before the app is answered`() throws {
     var harness = try SwedbankHarness()
     harness.contexts["ctx_1"] = "u1"
     harness.script = [.json(201, Samples.createdV3)]
@@ -139,8 +134,7 @@ struct SwedbankStartTests {
     #expect(harness.reports.isEmpty)
   }
 
-  @Test("An order with a wrong context acquires no payer")
-  func payerOfWrongContext() throws {
+  @Test func `An order with a wrong context acquires no payer`() throws {
     var harness = try SwedbankHarness()
     let order = try #require(Samples.json(Samples.orderV3)["paymentorder"])
     let body: JSONValue = ["paymentorder": order.with("payer", ["payerReference": "payer-1"])]
@@ -148,8 +142,7 @@ struct SwedbankStartTests {
     #expect(harness.owners.isEmpty)
   }
 
-  @Test("SW07: Two payments have different references, and both are stored")
-  func twice() throws {
+  @Test func `SW07: Two payments have different references, and both are stored`() throws {
     var harness = try SwedbankHarness()
     let second = "/psp/paymentorders/b0410cd0-61df-4548-a3ad-08da8caf7918"
     harness.script = [.json(201, Samples.createdV3), .json(201, Samples.created(id: second))]
@@ -193,8 +186,7 @@ struct SwedbankStartTests {
     }
   }
 
-  @Test("SW11: Members that this backend does not know reach Swedbank Pay unchanged")
-  func unknownMembers() throws {
+  @Test func `SW11: Members that this backend does not know reach Swedbank Pay unchanged`() throws {
     let order = Samples.json(Samples.orderV3)["paymentorder"] ?? .null
     let payer: JSONValue = ["nationalIdentifier": ["socialSecurityNumber": "1", "countryCode": "SE"]]
     let changed: JSONValue = [
@@ -212,8 +204,7 @@ struct SwedbankStartTests {
     }
   }
 
-  @Test("Numbers and strings that the relay does not set are not written again")
-  func untouchedBytes() throws {
+  @Test func `Numbers and strings that the relay does not set are not written again`() throws {
     let text = String(decoding: Samples.orderV3, as: UTF8.self)
       .replacing("\"vatAmount\": 200,\n    \"desc", with: "\"vatAmount\": 2.0e2,\n    \"x\": 1E400, \"desc")
       .replacing("Order 12345678", with: "\\u004Frder \\/ \\ud83e\\uddfe")

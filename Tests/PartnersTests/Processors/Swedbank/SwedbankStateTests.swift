@@ -76,8 +76,7 @@ struct SwedbankStateTests {
     for answer in answers { #expect(try Self.report(answer) == nil) }
   }
 
-  @Test("The answer must be about the order that was asked for")
-  func otherOrder() throws {
+  @Test func `The answer must be about the order that was asked for`() throws {
     for id in ["/psp/paymentorders/other", "https://evil.test\(Self.id)", "", "\(Self.id)/paid"] {
       #expect(try Self.report(Self.order(("id", .string(id)))) == nil)
     }
@@ -87,14 +86,12 @@ struct SwedbankStateTests {
     #expect(try Self.report(["problem": "x"]) == nil)
   }
 
-  @Test("Both spellings of the payment order are read")
-  func spelling() throws {
+  @Test func `Both spellings of the payment order are read`() throws {
     let answer = Self.paid.with("paymentorder", Self.paid["paymentOrder"]).with("paymentOrder", nil)
     #expect(try Self.report(answer)?.observations == .paid)
   }
 
-  @Test("An amount without a usable currency is not stored; a fraction is no amount")
-  func amounts() throws {
+  @Test func `An amount without a usable currency is not stored; a fraction is no amount`() throws {
     for (amount, currency, text) in [
       (1500, "SEK", "15.00"), (1500, "JPY", "1500"), (1500, 752, nil), (1500, nil, nil),
       (.number(15.5), "SEK", nil),
@@ -107,8 +104,7 @@ struct SwedbankStateTests {
     }
   }
 
-  @Test("Whether the money is captured follows from what remains, the operations and the type")
-  func captured() throws {
+  @Test func `Whether the money is captured follows from what remains, the operations and the type`() throws {
     let capture: JSONValue = [["rel": "capture", "href": "/x"]]
     func paid(_ type: JSONValue?) -> JSONValue { ["id": "/x/paid", "transactionType": type ?? .null] }
     let cases: [(JSONValue?, JSONValue?, JSONValue, JSONValue?, Bool?)] = [
@@ -131,8 +127,7 @@ struct SwedbankStateTests {
     #expect(try Self.report(old)?.payment?.isCaptured == true)
   }
 
-  @Test("A check of a card is no payment")
-  func verification() throws {
+  @Test func `A check of a card is no payment`() throws {
     let paid: JSONValue = ["id": "/x/paid", "transactionType": "Verification"]
     for answer in [Self.order(("operation", "Verify")), Self.order(("paid", paid))] {
       let report = try #require(try Self.report(answer))
@@ -141,8 +136,7 @@ struct SwedbankStateTests {
     }
   }
 
-  @Test("Payments need no price, and are followed up after the configured time")
-  func rules() throws {
+  @Test func `Payments need no price, and are followed up after the configured time`() throws {
     var settings = SwedbankHarness.settings()
     settings.settleAfter = .seconds(180)
     #expect(settings.rules.followsUpAfter == .seconds(180))

@@ -16,8 +16,7 @@ extension OrderVector {
 struct SwedbankValidationTests {
   typealias Samples = SwedbankSamples
 
-  @Test("The recorded orders are complete")
-  func vectors() {
+  @Test func `The recorded orders are complete`() {
     #expect(OrderVector.all.count > 20)
     #expect(Set(OrderVector.all.map(\.id)).count == OrderVector.all.count)
   }
@@ -48,7 +47,6 @@ struct SwedbankValidationTests {
   }
 
   @Test(
-    "A known member of another type is refused",
     arguments: [
       order("operation", "UnscheduledPurchase"), order("description", nil), order("description", .null),
       order("amount", .number(1e300)), order("amount", 9_007_199_254_740_992), order("amount", "1,00"),
@@ -64,7 +62,7 @@ struct SwedbankValidationTests {
       order("preOrderDate", 19_801_231, in: "riskIndicator"),
       order("pickUpAddress", "Saltnes", in: "riskIndicator"), ["paymentorder": []], [:], [], "x", .null,
     ] as [JSONValue])
-  func wrongType(_ body: JSONValue) throws {
+  func `A known member of another type is refused`(_ body: JSONValue) throws {
     var harness = try SwedbankHarness()
     let answer = try harness.send("POST", "paymentorders", body)
     #expect(isSwedbankProblem(answer, 400, "mobilesdk/badrequest"))
@@ -72,14 +70,13 @@ struct SwedbankValidationTests {
   }
 
   @Test(
-    "What the example backend converts is accepted and not changed",
     arguments: [
       order("amount", "1000"), order("amount", -1), order("amount", 9_007_199_254_740_991),
       order("generatePaymentToken", "true"), order("productName", "checkout3"),
       order("orderItems", []), order("hostUrls", [], in: "urls"),
       order("payeeReference", .string(String(repeating: "é", count: 30)), in: "payeeInfo"),
     ] as [JSONValue])
-  func converted(_ body: JSONValue) throws {
+  func `What the example backend converts is accepted and not changed`(_ body: JSONValue) throws {
     var harness = try SwedbankHarness()
     _ = try harness.send("POST", "paymentorders", body)
     let sent = Samples.json(try #require(harness.calls.first).body)["paymentorder"]
@@ -112,8 +109,7 @@ struct SwedbankValidationTests {
     #expect(harness.effects.isEmpty)
   }
 
-  @Test("Another media type, no JSON and no body are problems that the SDKs can parse (SW25)")
-  func noJSON() throws {
+  @Test func `Another media type, no JSON and no body are problems that the SDKs can parse (SW25)`() throws {
     for path in ["consumers", "paymentorders"] {
       for (type, body) in [
         ("text/plain", "{}"), (nil, "{}"), ("application/x-www-form-urlencoded", "a=b"),
@@ -134,10 +130,8 @@ struct SwedbankValidationTests {
     }
   }
 
-  @Test(
-    "A payment with a token needs its permission",
-    arguments: ["paymentToken", "recurrenceToken", "unscheduledToken", "PaymentToken"])
-  func paymentToken(_ name: String) throws {
+  @Test(arguments: ["paymentToken", "recurrenceToken", "unscheduledToken", "PaymentToken"])
+  func `A payment with a token needs its permission`(_ name: String) throws {
     let body = Self.order(name, "5a17c24e")
     var harness = try SwedbankHarness()
     let refused = try harness.send("POST", "paymentorders", body)
@@ -148,8 +142,7 @@ struct SwedbankValidationTests {
     #expect(try harness.send("POST", "paymentorders", body).status == 201)
   }
 
-  @Test("A payment needs its user, and a context that is named must be the user's")
-  func userAndContext() throws {
+  @Test func `A payment needs its user, and a context that is named must be the user's`() throws {
     var harness = try SwedbankHarness()
     let nobody = try harness.send("POST", "paymentorders", Samples.orderV3, user: nil)
     #expect(isSwedbankProblem(nobody, 400, "mobilesdk/badrequest"))
@@ -161,8 +154,7 @@ struct SwedbankValidationTests {
     #expect(harness.effects.isEmpty)
   }
 
-  @Test("A payer belongs to the user who was the first to name it")
-  func payer() throws {
+  @Test func `A payer belongs to the user who was the first to name it`() throws {
     var harness = try SwedbankHarness()
     let body = Self.order("payerReference", "payer-1", in: "payer")
     harness.script = [.json(201, Samples.createdV3)]
@@ -180,8 +172,7 @@ struct SwedbankValidationTests {
     }
   }
 
-  @Test("Products are prices, and fees are not; each counts once")
-  func prices() throws {
+  @Test func `Products are prices, and fees are not; each counts once`() throws {
     let item = Samples.json(Samples.orderV3)["paymentorder"]?["orderItems"]?.elements.first ?? .null
     let items = [
       ("P1", "PRODUCT"), ("F", "PAYMENT_FEE"), ("P2", "SERVICE"), ("P1", "PRODUCT"), ("", "OTHER"),

@@ -15,8 +15,7 @@ struct FrameCodecTests {
 
   private static let dictionary = BodyDictionary.stripe.content
 
-  @Test("A text is read back from its frame, with and without a dictionary, of any length")
-  func roundTrip() throws {
+  @Test func `A text is read back from its frame, with and without a dictionary, of any length`() throws {
     for codec in [try FrameCodec(), try FrameCodec(dictionary: Self.dictionary)] {
       for count in [0, 1, 2, 7, 8, 100, 4096, 200_000, Self.sizeMax] {
         let text = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 3) }
@@ -26,8 +25,7 @@ struct FrameCodecTests {
     }
   }
 
-  @Test("A dictionary makes small texts much smaller")
-  func shrinks() throws {
+  @Test func `A dictionary makes small texts much smaller`() throws {
     let text = SampleEvent(999).body
     let with = try FrameCodec(dictionary: Self.dictionary).compress(text).count
     let without = try FrameCodec().compress(text).count
@@ -35,8 +33,7 @@ struct FrameCodecTests {
     #expect(without < text.count)
   }
 
-  @Test("A frame of another dictionary, or of none, is refused")
-  func otherDictionary() throws {
+  @Test func `A frame of another dictionary, or of none, is refused`() throws {
     let codecs = [
       try FrameCodec(), try FrameCodec(dictionary: Self.dictionary),
       try FrameCodec(dictionary: BodyDictionary.receipt.content),
@@ -69,8 +66,7 @@ struct FrameCodecTests {
     #expect(refused > frame.count * 7)
   }
 
-  @Test("A frame that is cut off, or that anything follows, is refused")
-  func wrongLength() throws {
+  @Test func `A frame that is cut off, or that anything follows, is refused`() throws {
     let codec = try FrameCodec(dictionary: Self.dictionary)
     let frame = try codec.compress(samples(5)[4])
     for count in 0..<frame.count {
@@ -101,8 +97,7 @@ struct FrameCodecTests {
     #expect(throws: CompressionError.refusedSize) { try codec.decompress(unknown, sizeMax: Self.sizeMax) }
   }
 
-  @Test("A frame whose content is longer than it states is refused")
-  func lyingSize() throws {
+  @Test func `A frame whose content is longer than it states is refused`() throws {
     let codec = try FrameCodec()
     var frame = try codec.compress([UInt8](repeating: 7, count: 200))
     // Single_Segment_flag with a Frame_Content_Size of one byte.
@@ -112,16 +107,14 @@ struct FrameCodecTests {
     #expect(throws: CompressionError.damagedFrame) { try codec.decompress(frame, sizeMax: Self.sizeMax) }
   }
 
-  @Test("Bytes that are no dictionary are refused")
-  func invalidDictionary() throws {
+  @Test func `Bytes that are no dictionary are refused`() throws {
     let noID = Array("this is not a dictionary".utf8)
     #expect(throws: CompressionError.invalidDictionary) { try FrameCodec(dictionary: noID) }
     let cut = Array(Self.dictionary.prefix(20))
     #expect(throws: CompressionError.invalidDictionary) { try FrameCodec(dictionary: cut) }
   }
 
-  @Test("Several threads use one codec at once")
-  func threads() throws {
+  @Test func `Several threads use one codec at once`() throws {
     let codec = try FrameCodec(dictionary: Self.dictionary)
     let texts = samples(200)
     let (begun, read) = (Monitor(0), Monitor(0))

@@ -12,36 +12,31 @@ extension PostgresTests {
       failure { () throws(PostgresError) in _ = try PostgresSettings(text) }
     }
 
-    @Test(
-      "They are described without user and password",
-      arguments: [
-        ("postgres://u:secret@db1,db2:5433/receipts", "database receipts on db1, db2:5433"),
-        ("postgresql://u@%2Frun%2Fpostgresql/r?sslmode=require", "database r on /run/postgresql"),
-        ("host=db port=5432 user=u password=secret dbname=r", "database r on db"),
-        ("hostaddr=127.0.0.1 dbname=r", "database r on 127.0.0.1"),
-        ("postgres://u:p%40ss@db/r", "database r on db"),
-      ])
-    func described(text: String, description: String) throws {
+    @Test(arguments: [
+      ("postgres://u:secret@db1,db2:5433/receipts", "database receipts on db1, db2:5433"),
+      ("postgresql://u@%2Frun%2Fpostgresql/r?sslmode=require", "database r on /run/postgresql"),
+      ("host=db port=5432 user=u password=secret dbname=r", "database r on db"),
+      ("hostaddr=127.0.0.1 dbname=r", "database r on 127.0.0.1"),
+      ("postgres://u:p%40ss@db/r", "database r on db"),
+    ])
+    func `They are described without user and password`(text: String, description: String) throws {
       #expect(try PostgresSettings(text).description == description)
     }
 
-    @Test(
-      "Mistakes are named without quoting what may be a password (R7)",
-      arguments: [
-        "postgres://u:se@cret@db/r", "postgres://u:p@secret/word@db/r", "postgres://u@db/r?secret=1",
-        "postgres://u:se/cret@db/r", "postgres://u:p@ss:secret@db/r", "host=db password=se cr\"et",
-        "postgres://u:%zz\"secret@db/r", "host=db port=secret", "host=db dbname=secret@db",
-        "host=db password=se cret", "host='db secret", "postgres://u:%zzsecret@db/r", "a\0secret",
-        "secret", "postgres://u@[secret/r",
-      ])
-    func mistakes(text: String) throws {
+    @Test(arguments: [
+      "postgres://u:se@cret@db/r", "postgres://u:p@secret/word@db/r", "postgres://u@db/r?secret=1",
+      "postgres://u:se/cret@db/r", "postgres://u:p@ss:secret@db/r", "host=db password=se cr\"et",
+      "postgres://u:%zz\"secret@db/r", "host=db port=secret", "host=db dbname=secret@db",
+      "host=db password=se cret", "host='db secret", "postgres://u:%zzsecret@db/r", "a\0secret",
+      "secret", "postgres://u@[secret/r",
+    ])
+    func `Mistakes are named without quoting what may be a password (R7)`(text: String) throws {
       let error = try #require(refusal(text))
       #expect(error.kind == .invalidSettings)
       #expect(!error.description.contains("cret"), "\(error)")
     }
 
-    @Test("Lists that do not match")
-    func lists() {
+    @Test func `Lists that do not match`() {
       #expect(refusal("host=a,b hostaddr=127.0.0.1")?.reason.contains("2 hosts but 1 addresses") == true)
       #expect(refusal("host=a,b port=1,2,3")?.reason.contains("2 hosts but 3 ports") == true)
       #expect(refusal("host=a,b port=1") == nil)
@@ -49,16 +44,14 @@ extension PostgresTests {
       #expect(refusal("host=a port=70000")?.kind == .invalidSettings)
     }
 
-    @Test(
-      "Parameters that depend on several hosts, or on a file, are refused",
-      arguments: ["service=s", "target_session_attrs=prefer-standby", "connect_timeout=soon"])
-    func unsupported(parameter: String) {
+    @Test(arguments: ["service=s", "target_session_attrs=prefer-standby", "connect_timeout=soon"])
+    func `Parameters that depend on several hosts, or on a file, are refused`(parameter: String) {
       let name = String(parameter.prefix { $0 != "=" })
       #expect(refusal("host=db \(parameter)")?.reason.contains(name) == true)
     }
 
-    @Test("The time limit for a host", arguments: [("", 5), ("0", 5), ("-1", 5), ("1", 2), ("30", 30)])
-    func connectTime(text: String, seconds: Int64) throws {
+    @Test(arguments: [("", 5), ("0", 5), ("-1", 5), ("1", 2), ("30", 30)])
+    func `The time limit for a host`(text: String, seconds: Int64) throws {
       let settings = try PostgresSettings("host=db" + (text.isEmpty ? "" : " connect_timeout=\(text)"))
       #expect(settings.connectTime == .seconds(seconds))
     }
@@ -77,8 +70,7 @@ extension PostgresTests {
       try .open(PostgresSettings(text), timeLimit: .seconds(60), application: "relay tests")
     }
 
-    @Test("The server knows the program and its encoding, and this side the server's version")
-    func named() throws {
+    @Test func `The server knows the program and its encoding, and this side the server's version`() throws {
       let connection = try open(server.url("postgres"))
       let result = try connection.run(
         "SELECT current_setting('application_name'), current_setting('client_encoding')")
@@ -89,8 +81,7 @@ extension PostgresTests {
       #expect(try other.run("SELECT current_setting('application_name')").text(0, 0) == "mine")
     }
 
-    @Test("A host that refuses and one that does not exist are passed over")
-    func nextHost() throws {
+    @Test func `A host that refuses and one that does not exist are passed over`() throws {
       let port = try ReservedPort()
       let text =
         "host=127.0.0.1,\(Self.noName),\(server.folder) port=\(port.number),5432,\(server.port) "
@@ -98,8 +89,7 @@ extension PostgresTests {
       #expect(try open(text).isOpen)
     }
 
-    @Test("A silent host is passed over after its time limit")
-    func silentHost() throws {
+    @Test func `A silent host is passed over after its time limit`() throws {
       // It is connected by the kernel, and nobody answers.
       let silent = try ReservedPort(listens: true)
       let text =
@@ -110,8 +100,7 @@ extension PostgresTests {
       #expect(MonotonicInstant.now().duration(since: start) >= .seconds(2))
     }
 
-    @Test("If no host accepts, the error has the reason of each")
-    func noHost() throws {
+    @Test func `If no host accepts, the error has the reason of each`() throws {
       let port = try ReservedPort()
       let error = failure { () throws(PostgresError) in
         _ = try open("host=localhost,/nowhere port=\(port.number) user=u password=secret dbname=postgres")
@@ -122,8 +111,7 @@ extension PostgresTests {
       #expect(error?.description.contains("secret") == false)
     }
 
-    @Test("A database and a user that do not exist are not allowed")
-    func refused() {
+    @Test func `A database and a user that do not exist are not allowed`() {
       let database = failure { () throws(PostgresError) in _ = try open(server.url("nothing")) }
       #expect(database?.kind == .notAllowed)
       #expect(database?.state == "3D000")
@@ -135,8 +123,7 @@ extension PostgresTests {
       #expect(user?.state == "28000")
     }
 
-    @Test("A database whose encoding is not UTF-8 is refused")
-    func encoding() throws {
+    @Test func `A database whose encoding is not UTF-8 is refused`() throws {
       let name = "latin_\(try server.makeDatabase())"
       try server.connect().run(
         "CREATE DATABASE \(name) TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C' LOCALE_PROVIDER libc")
@@ -145,8 +132,8 @@ extension PostgresTests {
       #expect(error?.reason.contains("LATIN1") == true)
     }
 
-    @Test("With TLS: large answers, and a certificate that is not trusted", arguments: [true, false])
-    func encrypted(isTrusted: Bool) throws {
+    @Test(arguments: [true, false])
+    func `With TLS: large answers, and a certificate that is not trusted`(isTrusted: Bool) throws {
       let file = isTrusted ? server.folder + "/server.crt" : "/nowhere"
       let text =
         "host=localhost port=\(server.port) user=receiptd dbname=postgres sslmode=verify-full "
@@ -164,8 +151,7 @@ extension PostgresTests {
       #expect(results.allSatisfy { $0.text(0, 0) == sent })
     }
 
-    @Test("A server that is killed is lost, and can be connected to when it is back")
-    func killed() throws {
+    @Test func `A server that is killed is lost, and can be connected to when it is back`() throws {
       let own = try PostgresServer(["fsync=off"])
       let connection = try own.connect()
       try own.kill()
@@ -176,8 +162,7 @@ extension PostgresTests {
       #expect(try own.connect().run("SELECT 1").integer(0, 0) == 1)
     }
 
-    @Test("A database that only reads is not one to write to")
-    func writable() throws {
+    @Test func `A database that only reads is not one to write to`() throws {
       let name = try server.makeDatabase()
       try server.connect().run("ALTER DATABASE \(name) SET default_transaction_read_only = on")
       let error = failure { () throws(PostgresError) in

@@ -20,8 +20,7 @@ extension PostgresTests {
 
     private func count() throws -> Int64 { try connection.run("SELECT count(*) FROM t").integer(0, 0) }
 
-    @Test("They cost one round trip, and each has its result")
-    func oneRoundTrip() throws {
+    @Test func `They cost one round trip, and each has its result`() throws {
       let before = (connection.roundTrips, connection.statements)
       let results = try connection.runTogether(
         [PostgresCommand("BEGIN")] + (0..<100).map(insert)
@@ -36,8 +35,7 @@ extension PostgresTests {
       #expect(try connection.runTogether([]).isEmpty)
     }
 
-    @Test("If one fails, none of them has an effect, and its error is thrown")
-    func failing() throws {
+    @Test func `If one fails, none of them has an effect, and its error is thrown`() throws {
       let error = failure { () throws(PostgresError) in
         try connection.runTogether([insert(1), insert(1), PostgresCommand("SELECT nothing"), insert(2)])
       }
@@ -47,8 +45,7 @@ extension PostgresTests {
       #expect(try count() == 2)
     }
 
-    @Test("A failed transaction stays open until it is rolled back")
-    func transaction() throws {
+    @Test func `A failed transaction stays open until it is rolled back`() throws {
       try connection.runTogether([PostgresCommand("BEGIN"), insert(1)])
       #expect(connection.isInTransaction)
       #expect(
@@ -60,16 +57,14 @@ extension PostgresTests {
       #expect(try count() == 0)
     }
 
-    @Test("More than fits into the buffers of a socket, in both directions at once")
-    func large() throws {
+    @Test func `More than fits into the buffers of a socket, in both directions at once`() throws {
       let text = String(repeating: "x", count: 1 << 20)
       let results = try connection.runTogether(
         (0..<24).map { _ in PostgresCommand("SELECT $1, $1", [.text(text)]) })
       #expect(results.allSatisfy { $0.text(0, 1) == text })
     }
 
-    @Test("Errors name the statement by its first word; one call is one statement")
-    func operations() {
+    @Test func `Errors name the statement by its first word; one call is one statement`() {
       for (sql, word) in [("  SELECT nothing", "SELECT"), ("nonsense", "nonsense"), ("(SELECT 1", "SELECT")] {
         #expect(failure { () throws(PostgresError) in try connection.run(sql) }?.operation == word)
       }
@@ -77,8 +72,7 @@ extension PostgresTests {
         failure { () throws(PostgresError) in try connection.run("SELECT 1; SELECT 2") }?.kind == .misuse)
     }
 
-    @Test("Notifications arrive, in order, also with other results")
-    func notifications() throws {
+    @Test func `Notifications arrive, in order, also with other results`() throws {
       let other = try PostgresServer.shared.get().connect()
       try connection.run("LISTEN pipeline_tests")
       #expect(try connection.notifications(within: .zero) == [])

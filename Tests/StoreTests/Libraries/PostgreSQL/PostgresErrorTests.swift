@@ -19,15 +19,13 @@ extension PostgresTests {
       try connection.run("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
     }
 
-    @Test(
-      "The kinds of statements that fail",
-      arguments: [
-        ("INSERT INTO t VALUES (1, 'secret')", PostgresError.Kind.constraint),
-        ("INSERT INTO t VALUES (9, 'secret')", .constraint), ("INSERT INTO t VALUES (3, NULL)", .constraint),
-        ("SELECT secret FROM", .misuse), ("SELECT 'secret'::bigint", .misuse), ("SELECT 1 / 0", .misuse),
-        ("SELECT chr(-1) || 'secret'", .misuse), ("LOCK t", .misuse),
-      ])
-    func kinds(sql: String, kind: PostgresError.Kind) throws {
+    @Test(arguments: [
+      ("INSERT INTO t VALUES (1, 'secret')", PostgresError.Kind.constraint),
+      ("INSERT INTO t VALUES (9, 'secret')", .constraint), ("INSERT INTO t VALUES (3, NULL)", .constraint),
+      ("SELECT secret FROM", .misuse), ("SELECT 'secret'::bigint", .misuse), ("SELECT 1 / 0", .misuse),
+      ("SELECT chr(-1) || 'secret'", .misuse), ("LOCK t", .misuse),
+    ])
+    func `The kinds of statements that fail`(sql: String, kind: PostgresError.Kind) throws {
       let error = try #require(failure { () throws(PostgresError) in try connection.run(sql) })
       #expect(error.kind == kind)
       #expect(error.state?.utf8.count == 5)
@@ -35,8 +33,7 @@ extension PostgresTests {
       #expect(try connection.run("SELECT count(*) FROM t").integer(0, 0) == 2)
     }
 
-    @Test("A constraint's name is in the error, a row's values are not (R7)")
-    func constraint() throws {
+    @Test func `A constraint's name is in the error, a row's values are not (R7)`() throws {
       let error = failure { () throws(PostgresError) in
         try connection.run("INSERT INTO t VALUES ($1, $2)", [.integer(1), .text("secret")])
       }
@@ -50,8 +47,7 @@ extension PostgresTests {
     /// The name of the connection's database.
     private func database() throws -> String { try connection.run("SELECT current_database()").text(0, 0) }
 
-    @Test("A transaction that conflicts with another fails as a conflict")
-    func conflict() throws {
+    @Test func `A transaction that conflicts with another fails as a conflict`() throws {
       let other = try server.connect(database())
       for one in [connection, other] {
         try one.run("BEGIN ISOLATION LEVEL REPEATABLE READ")
@@ -63,8 +59,7 @@ extension PostgresTests {
       #expect(error?.state == "40001")
     }
 
-    @Test("Of two transactions that wait for each other, one fails as a conflict")
-    func deadlock() throws {
+    @Test func `Of two transactions that wait for each other, one fails as a conflict`() throws {
       try connection.run("SET deadlock_timeout = '1ms'")
       try connection.run("BEGIN")
       try connection.run("SELECT 1 FROM t WHERE number = 1 FOR UPDATE")
@@ -91,8 +86,7 @@ extension PostgresTests {
       #expect(error?.kind == .conflict)
     }
 
-    @Test("A lock that is held, and a statement that takes too long, time out")
-    func limits() throws {
+    @Test func `A lock that is held, and a statement that takes too long, time out`() throws {
       let other = try server.connect(database())
       try other.run("BEGIN")
       try other.run("SELECT 1 FROM t FOR UPDATE")
@@ -111,14 +105,12 @@ extension PostgresTests {
       }
     }
 
-    @Test("A transaction that only reads refuses a change")
-    func readOnly() throws {
+    @Test func `A transaction that only reads refuses a change`() throws {
       try connection.run("BEGIN READ ONLY")
       #expect(failure { () throws(PostgresError) in try connection.run("DELETE FROM t") }?.kind == .readOnly)
     }
 
-    @Test("A COMMIT of a failed transaction is an error, and so is one without a transaction")
-    func commit() throws {
+    @Test func `A COMMIT of a failed transaction is an error, and so is one without a transaction`() throws {
       try connection.run("BEGIN")
       try connection.run("INSERT INTO t VALUES (3, 'c')")
       _ = failure { () throws(PostgresError) in try connection.run("SELECT nothing FROM t") }
@@ -132,8 +124,7 @@ extension PostgresTests {
       #expect(try connection.run("SELECT count(*) FROM t").integer(0, 0) == 3)
     }
 
-    @Test("An error at the end of statements without a transaction is one of them")
-    func deferred() throws {
+    @Test func `An error at the end of statements without a transaction is one of them`() throws {
       try connection.run("CREATE TABLE d (number bigint UNIQUE DEFERRABLE INITIALLY DEFERRED)")
       let error = failure { () throws(PostgresError) in
         try connection.run("INSERT INTO d VALUES (1), (1)")
@@ -143,21 +134,18 @@ extension PostgresTests {
       #expect(try connection.run("SELECT count(*) FROM d").integer(0, 0) == 0)
     }
 
-    @Test(
-      "Statements without a plain result are refused", arguments: ["", "-- nothing", "COPY t FROM STDIN"])
-    func noResult(sql: String) throws {
+    @Test(arguments: ["", "-- nothing", "COPY t FROM STDIN"])
+    func `Statements without a plain result are refused`(sql: String) throws {
       #expect(failure { () throws(PostgresError) in try connection.run(sql) }?.kind == .misuse)
     }
 
-    @Test("A wrong number of parameters is this program's fault, and the connection works on")
-    func parameters() throws {
+    @Test func `A wrong number of parameters is this program's fault, and the connection works on`() throws {
       let error = failure { () throws(PostgresError) in try connection.run("SELECT $1 || $2", [.text("a")]) }
       #expect(error?.kind == .misuse)
       #expect(connection.isOpen)
     }
 
-    @Test("A user without a right")
-    func rights() throws {
+    @Test func `A user without a right`() throws {
       let backend = try connection.backend()
       try connection.run("CREATE ROLE guest_\(backend)")
       try connection.run("SET ROLE guest_\(backend)")
@@ -167,8 +155,7 @@ extension PostgresTests {
       try connection.run("DROP ROLE guest_\(backend)")
     }
 
-    @Test("A session that the server ends is lost, and the next call says so")
-    func ended() throws {
+    @Test func `A session that the server ends is lost, and the next call says so`() throws {
       let backend = try connection.backend()
       // The server answers when the session has ended.
       let isEnded = try server.connect().run(
@@ -185,8 +172,7 @@ extension PostgresTests {
       #expect(waiting?.kind == .connectionLost)
     }
 
-    @Test("An idle transaction that the server ends is lost, with the reason")
-    func idle() throws {
+    @Test func `An idle transaction that the server ends is lost, with the reason`() throws {
       try connection.run("SET idle_in_transaction_session_timeout = '1ms'")
       try connection.run("BEGIN")
       let error = failure { () throws(PostgresError) in
@@ -196,8 +182,7 @@ extension PostgresTests {
       #expect(error?.state == "25P03")
     }
 
-    @Test("A server that is silent is noticed within the time limit")
-    func silent() throws {
+    @Test func `A server that is silent is noticed within the time limit`() throws {
       let backend = try connection.backend()
       try server.run("kill -STOP \(backend)")
       connection.timeLimit = .milliseconds(50)
@@ -211,22 +196,19 @@ extension PostgresTests {
 
   @Suite("The kinds of errors")
   struct Kinds {
-    @Test(
-      "SQLSTATEs",
-      arguments: [
-        ("40001", PostgresError.Kind.conflict), ("40P01", .conflict), ("40003", .unknownOutcome),
-        ("57014", .timedOut), ("55P03", .timedOut), ("57P03", .cannotConnect), ("3D000", .notAllowed),
-        ("28P01", .notAllowed), ("42501", .notAllowed), ("53100", .full), ("53200", .exhausted),
-        ("53300", .exhausted), ("25006", .readOnly), ("23505", .constraint), ("23503", .constraint),
-        ("XX001", .corrupt), ("XX002", .corrupt), ("58030", .inputOutput), ("08P01", .misuse),
-        ("22P02", .misuse), ("42P01", .misuse), ("XX000", .misuse),
-      ])
-    func states(state: String, kind: PostgresError.Kind) {
+    @Test(arguments: [
+      ("40001", PostgresError.Kind.conflict), ("40P01", .conflict), ("40003", .unknownOutcome),
+      ("57014", .timedOut), ("55P03", .timedOut), ("57P03", .cannotConnect), ("3D000", .notAllowed),
+      ("28P01", .notAllowed), ("42501", .notAllowed), ("53100", .full), ("53200", .exhausted),
+      ("53300", .exhausted), ("25006", .readOnly), ("23505", .constraint), ("23503", .constraint),
+      ("XX001", .corrupt), ("XX002", .corrupt), ("58030", .inputOutput), ("08P01", .misuse),
+      ("22P02", .misuse), ("42P01", .misuse), ("XX000", .misuse),
+    ])
+    func `SQLSTATEs`(state: String, kind: PostgresError.Kind) {
       #expect(PostgresError.kind(of: state) == kind)
     }
 
-    @Test("An error that ends the session is a loss, whatever its SQLSTATE")
-    func fatal() {
+    @Test func `An error that ends the session is a loss, whatever its SQLSTATE`() {
       for state in ["40001", "53200", "25P04", "57P01"] {
         let error = PostgresError(
           state: state, endsSession: true, message: "m", constraint: nil, operation: "SELECT")

@@ -11,8 +11,8 @@ extension PostgresTests {
 
     init() throws { connection = try PostgresServer.shared.get().connect() }
 
-    @Test("Numbers", arguments: [Int64.min, -1, 0, 1, 255, 256, .max])
-    func numbers(number: Int64) throws {
+    @Test(arguments: [Int64.min, -1, 0, 1, 255, 256, .max])
+    func `Numbers`(number: Int64) throws {
       let result = try connection.run("SELECT $1, $1 + 0", [.integer(number)])
       #expect(result.count == 1)
       #expect(result.integer(0, 0) == number)
@@ -20,18 +20,15 @@ extension PostgresTests {
       #expect(result.text(0, 0) == String(number))
     }
 
-    @Test(
-      "Texts",
-      arguments: ["", "'quoted'; --", "ä\u{301}😀", "a\nb", String(repeating: "x", count: 1_000_000)])
-    func texts(text: String) throws {
+    @Test(arguments: ["", "'quoted'; --", "ä\u{301}😀", "a\nb", String(repeating: "x", count: 1_000_000)])
+    func `Texts`(text: String) throws {
       let result = try connection.run("SELECT $1, length($1)", [.text(text)])
       #expect(result.text(0, 0) == text)
       #expect(result.integer(0, 1) == text.unicodeScalars.count)
       #expect(result.bytes(0, 0) == Array(text.utf8))
     }
 
-    @Test("Bytes, also none")
-    func bytes() throws {
+    @Test func `Bytes, also none`() throws {
       let all = (0...255).map(UInt8.init)
       let result = try connection.run("SELECT $1, $2", [.bytes(all), .bytes([])])
       #expect(result.bytes(0, 0) == all)
@@ -39,8 +36,7 @@ extension PostgresTests {
       #expect(!result.isNull(0, 1))
     }
 
-    @Test("Lists of numbers and of texts, also empty ones")
-    func lists() throws {
+    @Test func `Lists of numbers and of texts, also empty ones`() throws {
       let numbers: [Int64] = [.min, -1, 0, 7, .max]
       let texts = ["", "ä😀", "{\"quoted\",'}", "NULL"]
       let result = try connection.runTogether([
@@ -54,8 +50,7 @@ extension PostgresTests {
       #expect(result[2].integer(0, 1) == 0)
     }
 
-    @Test("Lists of each type with NULL, as the columns of a table")
-    func columns() throws {
+    @Test func `Lists of each type with NULL, as the columns of a table`() throws {
       let result = try connection.run(
         "SELECT * FROM unnest($1, $2, $3)",
         [
@@ -72,8 +67,7 @@ extension PostgresTests {
       #expect(!result.isNull(1, 2))
     }
 
-    @Test("NULL differs from an empty value, and its type follows from the statement")
-    func null() throws {
+    @Test func `NULL differs from an empty value, and its type follows from the statement`() throws {
       try connection.run("CREATE TEMPORARY TABLE t (number bigint, name text, content bytea)")
       try connection.run("INSERT INTO t VALUES ($1, $2, $3)", [.null, .null, .null])
       try connection.run("INSERT INTO t VALUES ($1, $2, $3)", [.integer(0), .text(""), .bytes([])])
@@ -89,8 +83,7 @@ extension PostgresTests {
       #expect(same.integer(0, 0) == 1)
     }
 
-    @Test("Types that a query may compute")
-    func computed() throws {
+    @Test func `Types that a query may compute`() throws {
       let result = try connection.run(
         "SELECT true, false, 7::int2, -7::int4, 'n'::name, 'v'::varchar, 42::oid, pg_notify('nobody', '')")
       #expect(result.integer(0, 0) == 1)
@@ -104,26 +97,22 @@ extension PostgresTests {
     }
 
     /// sum(bigint) is a numeric.
-    @Test(
-      "Sums",
-      arguments: [
-        ("0", 0), ("1", 1), ("-1", -1), ("9999", 9999), ("10000", 10_000),
-        ("-123456789012", -123_456_789_012),
-        ("100000000", 100_000_000), ("1.9", 1), ("-0.5", 0), ("9223372036854775807", Int64.max),
-        ("9223372036854775808", .max), ("-9223372036854775808", .min), ("1e30", .max), ("-1e30", .min),
-      ])
-    func sums(text: String, number: Int64) throws {
+    @Test(arguments: [
+      ("0", 0), ("1", 1), ("-1", -1), ("9999", 9999), ("10000", 10_000),
+      ("-123456789012", -123_456_789_012),
+      ("100000000", 100_000_000), ("1.9", 1), ("-0.5", 0), ("9223372036854775807", Int64.max),
+      ("9223372036854775808", .max), ("-9223372036854775808", .min), ("1e30", .max), ("-1e30", .min),
+    ])
+    func `Sums`(text: String, number: Int64) throws {
       #expect(try connection.run("SELECT \(text)::numeric").integer(0, 0) == number)
     }
 
-    @Test("A type that is not read is refused, and the connection works on")
-    func unreadable() throws {
+    @Test func `A type that is not read is refused, and the connection works on`() throws {
       #expect(failure { () throws(PostgresError) in try connection.run("SELECT now()") }?.kind == .misuse)
       #expect(try connection.run("SELECT 1").integer(0, 0) == 1)
     }
 
-    @Test("A NUL in a text is refused by the server, not cut off")
-    func nul() throws {
+    @Test func `A NUL in a text is refused by the server, not cut off`() throws {
       let error = failure { () throws(PostgresError) in try connection.run("SELECT $1", [.text("a\0secret")])
       }
       #expect(error?.kind == .misuse)
@@ -131,8 +120,7 @@ extension PostgresTests {
       #expect(try connection.run("SELECT 1").integer(0, 0) == 1)
     }
 
-    @Test("What is outside a result reads as NULL")
-    func outside() throws {
+    @Test func `What is outside a result reads as NULL`() throws {
       let result = try connection.run("SELECT 1")
       for (row, column) in [(1, 0), (0, 1), (-1, 0), (0, -1)] {
         #expect(result.isNull(row, column))

@@ -4,14 +4,12 @@ import SQLiteStore
 import Testing
 
 @Suite("SQLite's refusals") struct ErrorTests {
-  @Test(
-    "Each constraint is one",
-    arguments: [
-      "INSERT INTO t VALUES (1, 'a', 1)", "INSERT INTO t VALUES (2, NULL, 1)",
-      "INSERT INTO t VALUES (2, 'a', -1)", "INSERT INTO t VALUES (2, 'a', 'x')",
-      "INSERT INTO u VALUES (99)",
-    ])
-  func constraints(sql: String) throws {
+  @Test(arguments: [
+    "INSERT INTO t VALUES (1, 'a', 1)", "INSERT INTO t VALUES (2, NULL, 1)",
+    "INSERT INTO t VALUES (2, 'a', -1)", "INSERT INTO t VALUES (2, 'a', 'x')",
+    "INSERT INTO u VALUES (99)",
+  ])
+  func `Each constraint is one`(sql: String) throws {
     let connection = try memory()
     try connection.execute("PRAGMA foreign_keys = ON")
     try connection.execute(
@@ -27,8 +25,7 @@ import Testing
     #expect(error.map { $0.code & 0xFF == 19 && $0.code > 0xFF } == true)
   }
 
-  @Test("A lock of another connection is busy")
-  func busy() throws {
+  @Test func `A lock of another connection is busy`() throws {
     let file = try DatabaseFile()
     let (one, other) = (try file.open(), try file.open())
     try one.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (v INTEGER) STRICT")
@@ -45,8 +42,7 @@ import Testing
     #expect(try one.integer("SELECT count(*) FROM t") == 1)
   }
 
-  @Test("A missing file, a folder or an invalid path cannot be opened")
-  func cannotOpen() throws {
+  @Test func `A missing file, a folder or an invalid path cannot be opened`() throws {
     let file = try DatabaseFile()
     for mode in [Connection.Mode.readOnly, .readWrite] {
       #expect(failure { () throws(SQLiteError) in _ = try file.open(mode) }?.kind == .cannotOpen)
@@ -63,8 +59,7 @@ import Testing
     #expect(failure { () throws(SQLiteError) in _ = try file.open(.readOnly) }?.kind == .cannotOpen)
   }
 
-  @Test("A file that is not a database is corrupt")
-  func corrupt() throws {
+  @Test func `A file that is not a database is corrupt`() throws {
     let file = try DatabaseFile()
     let path = try file.write(String(repeating: "no database at all ", count: 100), to: "note.txt")
     let connection = try Connection(path: path, mode: .readWrite, busyTimeout: .zero)
@@ -74,8 +69,7 @@ import Testing
     #expect(error?.kind == .corrupt)
   }
 
-  @Test("A write on a read-only connection is refused")
-  func readOnly() throws {
+  @Test func `A write on a read-only connection is refused`() throws {
     let file = try DatabaseFile()
     try file.open().execute("CREATE TABLE t (v INTEGER) STRICT")
     let connection = try file.open(.readOnly)
@@ -106,8 +100,7 @@ import Testing
     #expect(try connection.integer("SELECT count(*) FROM t") == 2)
   }
 
-  @Test("No argument is ever in the text of an error (R7)")
-  func discretion() throws {
+  @Test func `No argument is ever in the text of an error (R7)`() throws {
     let connection = try memory()
     try connection.execute("CREATE TABLE t (id TEXT PRIMARY KEY, v INTEGER CHECK (v < 10)) STRICT")
     let secret = "sk_live_51H8xyzzy"
@@ -132,8 +125,7 @@ import Testing
     }
   }
 
-  @Test("A copy is whole, is made beside a writer, and never goes over what is there")
-  func copies() throws {
+  @Test func `A copy is whole, is made beside a writer, and never goes over what is there`() throws {
     let file = try DatabaseFile()
     let (writer, reader) = (try file.open(), try file.open())
     try writer.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (v INTEGER) STRICT")

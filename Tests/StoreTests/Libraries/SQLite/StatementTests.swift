@@ -12,8 +12,8 @@ import Testing
     return connection
   }
 
-  @Test("A wrong number of arguments is refused before anything runs", arguments: [0, 1, 3])
-  func argumentCount(count: Int) throws {
+  @Test(arguments: [0, 1, 3])
+  func `A wrong number of arguments is refused before anything runs`(count: Int) throws {
     let connection = try Self.numbers(0)
     let inserting = try connection.prepare("INSERT INTO t SELECT ?1 WHERE ?2")
     let error = failure { () throws(SQLiteError) in
@@ -26,8 +26,7 @@ import Testing
     #expect(try connection.integer("SELECT count(*) FROM t") == 1)
   }
 
-  @Test("After a failed run the statement works, and holds no lock and no argument")
-  func afterAnError() throws {
+  @Test func `After a failed run the statement works, and holds no lock and no argument`() throws {
     let connection = try Self.numbers(1)
     let inserting = try connection.prepare("INSERT INTO t VALUES (?1)")
     for _ in 0..<3 {
@@ -40,8 +39,7 @@ import Testing
     try connection.execute("DROP TABLE t")
   }
 
-  @Test("After part of the rows the statement is reset")
-  func afterPartOfTheRows() throws {
+  @Test func `After part of the rows the statement is reset`() throws {
     let connection = try Self.numbers(10)
     let reading = try connection.prepare("SELECT v FROM t WHERE v >= ?1 ORDER BY v")
     #expect(try reading.first([3]) { row throws(SQLiteError) in row.integer(0) } == 3)
@@ -60,8 +58,7 @@ import Testing
     try connection.execute("DROP TABLE t")
   }
 
-  @Test("A statement that is used inside its own rows refuses, and the rows continue")
-  func nestedUse() throws {
+  @Test func `A statement that is used inside its own rows refuses, and the rows continue`() throws {
     let connection = try Self.numbers(3)
     let reading = try connection.prepare("SELECT v FROM t WHERE v >= ?1 ORDER BY v")
     var seen: [Int64] = []
@@ -75,14 +72,12 @@ import Testing
     #expect(refusals == 3)
   }
 
-  @Test("A statement keeps its connection alive")
-  func lifetime() throws {
+  @Test func `A statement keeps its connection alive`() throws {
     let reading = try Self.numbers(2).prepare("SELECT count(*) FROM t")
     #expect(try reading.first { row throws(SQLiteError) in row.integer(0) } == 2)
   }
 
-  @Test("A statement still works after another connection changed the schema")
-  func schemaChange() throws {
+  @Test func `A statement still works after another connection changed the schema`() throws {
     let file = try DatabaseFile()
     let (one, other) = (try file.open(), try file.open())
     try one.execute("CREATE TABLE t (v INTEGER) STRICT")
@@ -93,10 +88,8 @@ import Testing
     #expect(try other.integer("SELECT count(*) FROM t") == 2)
   }
 
-  @Test(
-    "Invalid or empty SQL is refused when it is prepared",
-    arguments: ["SELEC 1", "", "  ", "-- a"])
-  func unprepared(sql: String) throws {
+  @Test(arguments: ["SELEC 1", "", "  ", "-- a"])
+  func `Invalid or empty SQL is refused when it is prepared`(sql: String) throws {
     let connection = try memory()
     #expect(failure { () throws(SQLiteError) in _ = try connection.prepare(sql) }?.kind == .misuse)
   }

@@ -20,8 +20,7 @@ import Testing
     try connection.integer("SELECT count(*) FROM t")
   }
 
-  @Test("The body's changes are committed when it returns, with its result")
-  func commit() throws {
+  @Test func `The body's changes are committed when it returns, with its result`() throws {
     let connection = try Self.table()
     let result = try connection.transaction { () throws(SQLiteError) in
       #expect(connection.isInTransaction)
@@ -33,8 +32,7 @@ import Testing
     #expect(try Self.count(connection) == 1)
   }
 
-  @Test("The body's changes are rolled back when it throws, and its error is rethrown")
-  func rollback() throws {
+  @Test func `The body's changes are rolled back when it throws, and its error is rethrown`() throws {
     let connection = try Self.table()
     let error = failure { () throws(SQLiteError) in
       try connection.transaction { () throws(SQLiteError) in
@@ -47,8 +45,7 @@ import Testing
     #expect(try Self.count(connection) == 0)
   }
 
-  @Test("A failed statement rolls the transaction back, unless the body continues without it")
-  func statementFailure() throws {
+  @Test func `A failed statement rolls the transaction back, unless the body continues without it`() throws {
     let connection = try Self.table()
     try Self.insert(1, connection)
     let error = failure { () throws(SQLiteError) in
@@ -66,8 +63,7 @@ import Testing
     #expect(try Self.count(connection) == 2)
   }
 
-  @Test("A nested transaction is refused, and does not change the outer one")
-  func nested() throws {
+  @Test func `A nested transaction is refused, and does not change the outer one`() throws {
     let connection = try Self.table()
     try connection.transaction { () throws(SQLiteError) in
       try Self.insert(1, connection)
@@ -89,8 +85,7 @@ import Testing
     #expect(try Self.count(connection) == 1)
   }
 
-  @Test("A body that rolls back itself is an error, and the connection still works")
-  func rolledBackInside() throws {
+  @Test func `A body that rolls back itself is an error, and the connection still works`() throws {
     let connection = try Self.table()
     let error = failure { () throws(SQLiteError) in
       try connection.transaction { () throws(SQLiteError) in
@@ -106,8 +101,7 @@ import Testing
     #expect(try Self.count(connection) == 1)
   }
 
-  @Test("A commit that another connection's read blocks is busy and is rolled back")
-  func busyCommit() throws {
+  @Test func `A commit that another connection's read blocks is busy and is rolled back`() throws {
     let file = try DatabaseFile()
     let (writer, reader) = (try file.open(), try file.open())
     try writer.execute("CREATE TABLE t (v INTEGER UNIQUE) STRICT")
@@ -127,8 +121,7 @@ import Testing
     #expect(try Self.count(reader) == 2)
   }
 
-  @Test("Counts statements, and the pages of the log also when it starts again")
-  func work() throws {
+  @Test func `Counts statements, and the pages of the log also when it starts again`() throws {
     let file = try DatabaseFile()
     let connection = try file.open()
     try connection.execute("PRAGMA journal_mode = WAL")

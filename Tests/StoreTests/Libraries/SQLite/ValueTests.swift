@@ -11,13 +11,11 @@ import Testing
     return (connection, try connection.prepare("SELECT v, typeof(v) FROM t"))
   }
 
-  @Test(
-    "A text is read back byte for byte",
-    arguments: [
-      "", "a", "\u{0}", "a\u{0}b", "é", "e\u{301}", "漢字", "🧾\u{10FFFF}", "'; DROP TABLE t; --",
-      "\n\r\t\u{1}\u{7F}", String(repeating: "x", count: 1_000_000),
-    ])
-  func texts(text: String) throws {
+  @Test(arguments: [
+    "", "a", "\u{0}", "a\u{0}b", "é", "e\u{301}", "漢字", "🧾\u{10FFFF}", "'; DROP TABLE t; --",
+    "\n\r\t\u{1}\u{7F}", String(repeating: "x", count: 1_000_000),
+  ])
+  func `A text is read back byte for byte`(text: String) throws {
     let (connection, reading) = try Self.stored(.text(text))
     let read = try reading.first { row throws(SQLiteError) in
       (try row.text(0), try row.optionalText(0), try row.text(1), row.isNull(0))
@@ -33,11 +31,10 @@ import Testing
   }
 
   @Test(
-    "A blob is read back byte for byte",
     arguments: [
       [], [0], [0, 0, 0], [0xFF, 0x00, 0xC3, 0x28], Array(repeating: 7, count: 1_000_000),
     ] as [[UInt8]])
-  func blobs(bytes: [UInt8]) throws {
+  func `A blob is read back byte for byte`(bytes: [UInt8]) throws {
     let (_, reading) = try Self.stored(.blob(bytes))
     let read = try reading.first { row throws(SQLiteError) in
       (row.blob(0), row.optionalBlob(0), try row.text(1))
@@ -48,10 +45,8 @@ import Testing
     #expect(found.2 == "blob")
   }
 
-  @Test(
-    "Integers are read back up to their limits",
-    arguments: [0, 1, -1, .max, .min, 1 << 53, -(1 << 53) - 1] as [Int64])
-  func integers(number: Int64) throws {
+  @Test(arguments: [0, 1, -1, .max, .min, 1 << 53, -(1 << 53) - 1] as [Int64])
+  func `Integers are read back up to their limits`(number: Int64) throws {
     let (_, reading) = try Self.stored(.integer(number))
     let read = try reading.first { row throws(SQLiteError) in
       (row.integer(0), row.optionalInteger(0), try row.text(1), row.flag(0))
@@ -63,8 +58,7 @@ import Testing
     #expect(found.3 == (number != 0))
   }
 
-  @Test("NULL differs from empty values")
-  func nulls() throws {
+  @Test func `NULL differs from empty values`() throws {
     let values: [Value] = [
       .null, .optional(String?.none), .optional(Int64?.none), .optional([UInt8]?.none),
     ]
@@ -90,8 +84,7 @@ import Testing
     #expect(Value.flag(false) == 0)
   }
 
-  @Test("A stored text that is not UTF-8 is damage, and is not repaired silently")
-  func invalidText() throws {
+  @Test func `A stored text that is not UTF-8 is damage, and is not repaired silently`() throws {
     let connection = try memory()
     let reading = try connection.prepare("SELECT CAST(x'C328' AS TEXT)")
     let error = failure { () throws(SQLiteError) in
@@ -104,8 +97,7 @@ import Testing
     #expect(try reading.first { row throws(SQLiteError) in row.blob(0) } == [0xC3, 0x28])
   }
 
-  @Test("A single value of a query can be read directly")
-  func scalars() throws {
+  @Test func `A single value of a query can be read directly`() throws {
     let connection = try memory()
     #expect(try connection.integer("SELECT 42") == 42)
     #expect(try connection.text("SELECT 'a'") == "a")
@@ -114,8 +106,7 @@ import Testing
     #expect(try connection.text("SELECT NULL") == nil)
   }
 
-  @Test("Changes are those of the last statement")
-  func changes() throws {
+  @Test func `Changes are those of the last statement`() throws {
     let connection = try memory()
     try connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, v INTEGER) STRICT")
     let inserting = try connection.prepare("INSERT INTO t (v) VALUES (?1)")
