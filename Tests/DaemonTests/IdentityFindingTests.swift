@@ -66,7 +66,8 @@ struct IdentityFindingTests {
     let live = try found("live")
     #expect(live.level == .failure)
     #expect(
-      live.what == "2 live events of ios in the last 7 days were only stored, because apps.ios.stripe.livemode "
+      live.what
+        == "2 live events of ios in the last 7 days were only stored, because apps.ios.stripe.livemode "
         + "leaves out live payments")
     #expect(live.next?.contains("livemode: \"live\", then run: receiptctl reload") == true)
     #expect(live.commands == [again])

@@ -72,10 +72,10 @@ extension StoreReader {
     learned:
       "SELECT app, customer_id FROM customer_users WHERE user_id = ?1 ORDER BY app, customer_id LIMIT ?2",
     customerUsers: """
-      SELECT user_id, other_names FROM purchases
-      WHERE row_id IN (SELECT value FROM json_each(?1)) AND customer_id = ?2 AND app = ?3
-        AND corrected_by IS NULL AND copy_for = ''
-      """,
+    SELECT user_id, other_names FROM purchases
+    WHERE row_id IN (SELECT value FROM json_each(?1)) AND customer_id = ?2 AND app = ?3
+      AND corrected_by IS NULL AND copy_for = ''
+    """,
     learnedUsers: "SELECT user_id FROM customer_users WHERE customer_id = ?1 AND app = ?2",
     payerUsers: "SELECT DISTINCT user_id FROM payers WHERE customer_id = ?1 OR payer = ?2 LIMIT ?3"
   )

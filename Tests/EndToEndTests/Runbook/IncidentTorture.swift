@@ -54,7 +54,8 @@ struct IncidentTorture {
   @Test("Both faces show it, its commands end it, and nothing is lost or sent twice", arguments: playable)
   func play(_ incident: Incident) throws { try Self.play(incident, try PastDatabase.shared()) }
 
-  @Test(.enabled(if: DatabasePlace.hasServer),
+  @Test(
+    .enabled(if: DatabasePlace.hasServer),
     arguments: Incident.allCases.filter { !$0.isOfFile })
   func `The same on PostgreSQL`(_ incident: Incident) throws {
     try DatabasePlace.$current.withValue(.server) { try Self.play(incident, nil) }

@@ -32,7 +32,8 @@ struct RunbookTests {
     "The last backup is too old", "Upgrade, and roll back", "Which relay delivers an app",
   ]
 
-  @Test(.enabled(if: DatabasePlace.hasServer && !Runbook.isRecording, "needs a server"),
+  @Test(
+    .enabled(if: DatabasePlace.hasServer && !Runbook.isRecording, "needs a server"),
     arguments: Runbook.titles.filter { title in
       !ofOneEngine.contains(title) && !(Incident(rawValue: title)?.isOfFile ?? false)
     })
