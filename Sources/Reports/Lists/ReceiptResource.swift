@@ -96,7 +96,8 @@ extension ReceiptFilter: ListFilter {
       FilterField("reason", "REASON", "Reason", "Only those with this reason, such as http_422 or user") {
         filter, text, _ in
         filter.reason = text
-        return Reason.fault(in: text).map { "is wrong: \($0)" }
+        // A list shows the cause of a receipt that has no reason yet.
+        return Reason.fault(inCause: text) == nil ? nil : Reason.fault(in: text).map { "is wrong: \($0)" }
       },
       cause(
         "cause",

@@ -70,7 +70,12 @@ extension ReceiptFilter {
       let marks = states.map { _ in "?" }.joined(separator: ", ")
       conditions.append(("+state IN (\(marks))", states.map { .text($0.rawValue) }))
     }
-    add("+reason IS ?", reason.map { $0.isEmpty ? .null : .text($0) })
+    if let reason {
+      // Without a reason, lists show the cause of the last attempt in its place.
+      conditions.append(
+        reason.isEmpty
+          ? ("+reason IS NULL", []) : ("coalesce(reason, last_cause) = ?", [.text(reason)]))
+    }
     add("+last_cause IS ?", cause.map { $0.isEmpty ? .null : .text($0) })
     if lacksImportID {
       let delivered = StoreValue.text(ReceiptState.delivered.rawValue)
@@ -98,7 +103,8 @@ extension ReceiptFilter {
   func includes(_ group: CountRows.Group) -> Bool {
     (app == nil || app == group.app) && (processor == nil || processor == group.processor)
       && (states.isEmpty || states.contains { $0.rawValue == group.state })
-      && (reason == nil || reason == group.reason) && (cause == nil || cause == group.cause)
+      && (reason == nil || reason == group.reason || group.reason.isEmpty && reason == group.cause)
+      && (cause == nil || cause == group.cause)
       && (!lacksImportID || group.state == ReceiptState.delivered.rawValue)
       && (status?.mayBeLast(in: group) ?? true)
   }

@@ -12,6 +12,7 @@ public struct ReceiptFilter: Sendable, Equatable {
   public var userID: UserID?
   /// The processor's id of the customer.
   public var customerID: CustomerID?
+  /// Of a receipt without a reason, such as a pending one, the cause is compared, which lists show instead.
   public var reason: String?
   /// Why the last attempt failed, such as `timeout` or `http_503`; empty for receipts without a failed
   /// attempt.

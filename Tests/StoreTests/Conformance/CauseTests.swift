@@ -102,6 +102,13 @@ struct CauseTests {
     #expect(try Self.objects(jobs) { $0.cause = "timeout" } == ["sub_slow"])
     try Self.end(jobs, "slow", .retry(at: jobs.store.now, spent: true), status: 200, error: "html_answer")
     #expect(try Self.objects(jobs) { $0.cause = "html_answer" } == ["sub_slow"])
+    // Lists show the cause of a pending receipt as its reason.
+    #expect(try Self.objects(jobs) { $0.reason = "html_answer" } == ["sub_slow"])
+    #expect(
+      try Self.objects(jobs) {
+        $0.objectID = "sub_slow"
+        $0.reason = "html_answer"
+      } == ["sub_slow"])
     try Self.end(jobs, "slow", .delivered(importID: "imp2"), status: 200)
     #expect(try Self.objects(jobs) { $0.cause = "timeout" } == [])
     #expect(try jobs.store.reader.integrityFaults() == [])
