@@ -180,7 +180,8 @@ import Testing
   @Test func whatWasNotUnderstoodIsReadAgain() throws {
     let (harness, ids) = try Self.harness()
     let dry = harness.run("events", "reprocess", "--outcome", "unparsed", "--dry-run")
-    #expect(dry.out == "unparsed → noted  3\nWould read 3 events again; 3 would change.\n")
+    let decides = "Would read 3 events again; 3 may change: the join with their purchases decides."
+    #expect(dry.out == "unparsed → is read  3\n\(decides)\n")
     let nobody = harness.run("events", "reprocess", "--outcome", "unparsed")
     #expect(nobody.code == .refused)
     #expect(nobody.notes.contains("nothing was changed"))

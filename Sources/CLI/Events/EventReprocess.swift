@@ -142,7 +142,7 @@ struct EventReprocess {
     }
   }
 
-  /// The outcome that the event's content alone would give.
+  /// The outcome that the event's content alone would give; `after` is nil if the join decides it.
   private func readings(_ event: EventSummary) throws -> ReprocessEvent.Outcome {
     let before = EventOutcome(rawValue: event.outcome)
     guard let body = try reader.body(ofEvent: event.row), let today = read(body, of: event) else {
@@ -151,9 +151,7 @@ struct EventReprocess {
     switch today.content {
     case .nothing(let outcome): return .init(before: before, after: event.receiptID == nil ? outcome : before)
     case .customer: return .init(before: before, after: .noted)
-    case .report(_, let keep), .fetch(_, _, let keep):
-      if event.receiptID != nil { return .init(before: before, after: .receipt) }
-      return .init(before: before, after: keep ? .noted : before == .noted ? .noted : .ignored)
+    case .report, .fetch: return .init(before: before, after: event.receiptID == nil ? nil : .receipt)
     }
   }
 
@@ -218,14 +216,19 @@ struct EventReprocess {
     }
     var groups: [String: Int] = [:]
     for (_, outcome) in results where outcome.isChange {
-      let words = [outcome.before, outcome.after].map { $0?.rawValue ?? "gone" }
-      groups[words.joined(separator: " → "), default: 0] += 1
+      let before = outcome.before?.rawValue ?? "gone"
+      let after = outcome.after?.rawValue ?? (isDry ? "is read" : "gone")
+      groups["\(before) → \(after)", default: 0] += 1
     }
     for (words, count) in groups.sorted(by: { $0.key < $1.key }) {
       output.line("\(words)  \(CountText.grouped(count))")
     }
     let changed = groups.values.reduce(0, +)
-    let (read, verb) = isDry ? ("Would read", "would change") : ("Read", "changed")
-    output.line("\(read) \(Counted.of(results.count, "event")) again; \(CountText.grouped(changed)) \(verb).")
+    let isOpen = isDry && results.contains { $0.outcome.isChange && $0.outcome.after == nil }
+    let verb =
+      isOpen ? "may change: the join with their purchases decides" : isDry ? "would change" : "changed"
+    output.line(
+      "\(isDry ? "Would read" : "Read") \(Counted.of(results.count, "event")) again; "
+        + "\(CountText.grouped(changed)) \(verb).")
   }
 }
