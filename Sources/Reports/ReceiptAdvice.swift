@@ -7,7 +7,7 @@ public import Store
 /// What a receipt's state means, and a remedy that is not refused.
 public struct ReceiptAdvice: Sendable, Equatable {
   /// How its reader replays a receipt.
-  public enum Reader: Sendable {
+  public enum Reader: Sendable, Equatable {
     case terminal
     /// The dashboard's page has this button.
     case page(button: String)
@@ -60,7 +60,7 @@ public struct ReceiptAdvice: Sendable, Equatable {
         ?? [
           "receiptd sends it when it is due."
             + (obstacle == nil ? " \(Self.replay("To send it now", receipt, reader))" : "")
-        ]
+        ] + Self.retryNow(receipt, app: app, reader, now: now)
     case .waiting:
       let wait = receipt.waitUntil.map { ", or is decided without it (\($0.relative(to: now)))" } ?? ""
       lines = [
@@ -181,6 +181,14 @@ public struct ReceiptAdvice: Sendable, Equatable {
     let command = "receiptctl receipts complete \(receipt.id)"
     return reason == .price
       ? "Supply the price: \(command) --price PRICE" : "Supply the user: \(command) --user USER"
+  }
+
+  /// A destination may have asked to wait for hours.
+  private static func retryNow(
+    _ receipt: Receipt, app: String, _ reader: Reader, now: Timestamp
+  ) -> [String] {
+    guard reader == .terminal, let next = receipt.nextAttemptAt, next > now else { return [] }
+    return ["To send all pending receipts of \(app) now: receiptctl apps retry-now \(app)"]
   }
 
   private static func replay(_ purpose: String, _ receipt: Receipt, _ reader: Reader) -> String {

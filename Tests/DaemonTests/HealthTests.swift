@@ -67,7 +67,8 @@ import Testing
     report.proxy = "proxy.example:3128 (not for: .internal)"
     report.destinations = [
       AppDestination("shop", "purchasely"): DestinationContact(
-        at: Self.now, isAnswered: true, outcome: "200", route: "192.0.2.1", failingAlone: 2),
+        at: Self.now, isAnswered: true, outcome: "200", route: "192.0.2.1", failingAlone: 2,
+        aloneAt: Self.now + .hours(1)),
       AppDestination("shop", "webhook"): DestinationContact(
         at: Self.now, isAnswered: false, outcome: "proxy_failed: the proxy", route: nil),
     ]
@@ -122,7 +123,15 @@ import Testing
     #expect(
       findings.first?.line
         == "1 receipt of shop to purchasely fails while others pass, and is retried separately. See: "
-        + "receiptctl receipts list --state pending --app shop")
+        + "receiptctl receipts list --state pending --app shop. To send it now: "
+        + "receiptctl apps retry-now shop"
+    )
+    report.destinations[place]?.failingAlone = 2
+    report.destinations[place]?.aloneAt = Self.now + .hours(3)
+    #expect(
+      Self.findings(report).first?.summary
+        == "2 receipts of shop to purchasely fail while others pass, and are retried separately, "
+        + "the first in 3 h")
   }
 
   @Test("Unreadiness, a refused reload and refused webhooks are reported first, each with its remedy")

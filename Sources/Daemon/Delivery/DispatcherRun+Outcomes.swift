@@ -89,9 +89,10 @@ extension DispatcherRun {
       // If the read fails, the next check tries again.
       guard let pending = try? reader.pending(among: Array(lane.failures.alone)) else { continue }
       var lane = lane
-      lane.keepAlone(pending)
+      lane.keepAlone(pending.map(\.row))
       lanes[place] = lane
       noteAlone(lane)
+      parts.metrics.contacts.note(aloneAt: pending.compactMap(\.dueAt).min(), of: place)
     }
   }
 

@@ -86,11 +86,16 @@ extension StoreReader {
     ]) { row throws(StoreFault) in (row.integer(0), try row.optionalText(1)) }
   }
 
-  /// Those of the rows whose receipts are pending, in any order.
-  public func pending(among rows: [PurchaseRowID]) throws(StoreFault) -> [PurchaseRowID] {
+  /// Those of the rows whose receipts are pending, in any order, and when each is due.
+  public func pending(
+    among rows: [PurchaseRowID]
+  ) throws(StoreFault) -> [(row: PurchaseRowID, dueAt: Timestamp?)] {
     try connection.prepare(
-      "SELECT row_id FROM purchases WHERE row_id IN (SELECT value FROM json_each(?1)) AND state = 'pending'"
-    ).all([.text(Self.list(rows))]) { row throws(StoreFault) in row.integer(0) }
+      """
+      SELECT row_id, next_attempt_at FROM purchases
+      WHERE row_id IN (SELECT value FROM json_each(?1)) AND state = 'pending'
+      """
+    ).all([.text(Self.list(rows))]) { row throws(StoreFault) in (row.integer(0), row.timestamp(1)) }
   }
 
   private static func list(_ rows: [PurchaseRowID]) -> String {

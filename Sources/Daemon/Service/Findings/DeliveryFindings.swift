@@ -10,7 +10,7 @@ public import Store
 
 extension HealthReport {
   var deliveryFindings: [Finding] {
-    contacts.compactMap { Finding.failingAlone($0.contact, at: $0.place) }
+    contacts.compactMap { Finding.failingAlone($0.contact, at: $0.place, now: at) }
   }
 }
 
@@ -79,15 +79,22 @@ extension Finding {
 
   /// Receipts that fail while others to the same destination pass.
   /// - Returns: nil without such receipts.
-  static func failingAlone(_ contact: DestinationContact, at place: AppDestination) -> Finding? {
+  static func failingAlone(
+    _ contact: DestinationContact, at place: AppDestination, now: Timestamp
+  ) -> Finding? {
     guard contact.failingAlone > 0 else { return nil }
-    let (verb, are) = contact.failingAlone == 1 ? ("fails", "is") : ("fail", "are")
+    let isOne = contact.failingAlone == 1
+    let (verb, are) = isOne ? ("fails", "is") : ("fail", "are")
+    // A destination may ask to wait for hours.
+    let due = contact.aloneAt.flatMap { $0 > now ? $0.relative(to: now) : nil }
+    let first = due.map { isOne ? ", next \($0)" : ", the first \($0)" } ?? ""
     return Finding(
       .warning, .work, "Some receipts fail while others pass", .impaired,
       act: .open("receipts", ["state": "pending"]),
       "\(CountText.of(contact.failingAlone, "receipt")) of \(place.app) to \(place.destination) \(verb) "
-        + "while others pass, and \(are) retried separately",
-      next: "See: receiptctl receipts list --state pending --app \(place.app)", app: place.app,
+        + "while others pass, and \(are) retried separately\(first)",
+      next: "See: receiptctl receipts list --state pending --app \(place.app). To send "
+        + "\(isOne ? "it" : "them") now: receiptctl apps retry-now \(place.app)", app: place.app,
       value: Double(contact.failingAlone))
   }
 

@@ -290,7 +290,7 @@ extension HealthReport {
       "app": .string(place.app.text), "destination": .string(place.destination.text),
       "at": .time(contact.at), "answered": .bool(contact.isAnswered),
       "outcome": .string(contact.outcome), "route": .optional(contact.route),
-      "failing_alone": .integer(contact.failingAlone),
+      "failing_alone": .integer(contact.failingAlone), "failing_alone_next_at": .time(contact.aloneAt),
     ]
   }
 
@@ -302,7 +302,8 @@ extension HealthReport {
     if case .integer(let count)? = contact["failing_alone"] { failingAlone = count }
     destinations[AppDestination(AppSlug(app), DestinationName(destination))] = DestinationContact(
       at: at, isAnswered: contact["answered"] == true, outcome: contact["outcome"]?.stringValue ?? "",
-      route: contact["route"]?.stringValue, failingAlone: failingAlone)
+      route: contact["route"]?.stringValue, failingAlone: failingAlone,
+      aloneAt: Self.time(contact["failing_alone_next_at"]))
   }
 
   private static func troubles(_ value: JSONValue?) -> [AppProcessor: [String: Int64]] {

@@ -15,10 +15,15 @@ public struct DestinationContact: Sendable, Equatable {
   public var route: String?
   /// How many receipts failed while others passed, and are retried separately.
   public var failingAlone: Int64
+  /// When the first of them is due, as far as is known.
+  public var aloneAt: Timestamp?
 
-  public init(at: Timestamp, isAnswered: Bool, outcome: String, route: String?, failingAlone: Int64 = 0) {
+  public init(
+    at: Timestamp, isAnswered: Bool, outcome: String, route: String?, failingAlone: Int64 = 0,
+    aloneAt: Timestamp? = nil
+  ) {
     (self.at, self.isAnswered, self.outcome) = (at, isAnswered, outcome)
-    (self.route, self.failingAlone) = (route, failingAlone)
+    (self.route, self.failingAlone, self.aloneAt) = (route, failingAlone, aloneAt)
   }
 }
 
@@ -31,11 +36,19 @@ public final class DestinationContacts: Sendable {
   public var all: [AppDestination: DestinationContact] { contacts.withLock { $0 } }
 
   public func note(_ contact: DestinationContact, of place: AppDestination) {
-    contacts.withLock { $0[place] = contact }
+    contacts.withLock { contacts in
+      var contact = contact
+      contact.aloneAt = contacts[place]?.aloneAt
+      contacts[place] = contact
+    }
   }
 
   public func note(failingAlone count: Int64, of place: AppDestination) {
     contacts.withLock { $0[place]?.failingAlone = count }
+  }
+
+  public func note(aloneAt moment: Timestamp?, of place: AppDestination) {
+    contacts.withLock { $0[place]?.aloneAt = moment }
   }
 
   /// Drops what is not configured any more.
