@@ -75,6 +75,8 @@ public struct ReceiptAdvice: Sendable, Equatable {
         Self.meaning(receipt), Self.noDestination(record, receipt, destinations),
         Self.replay("To send it after that", receipt, reader),
       ]
+    case .failed where obstacle == nil && !receipt.isReversal && receipt.reason?.isRefusal == true:
+      lines = [Self.meaning(receipt)] + Self.remedies(refused: receipt, reader)
     case .failed, .cancelled:
       lines = [Self.meaning(receipt), Self.remedy(ended: receipt, obstacle, reader)]
     }
@@ -177,6 +179,19 @@ public struct ReceiptAdvice: Sendable, Equatable {
     }
   }
 
+  /// A replay sends the bytes that were refused; only a completion makes new ones.
+  private static func remedies(refused receipt: Receipt, _ reader: Reader) -> [String] {
+    let again = "A replay sends the same content again. If the destination takes it now"
+    guard reader == .terminal else { return [replay(again, receipt, reader)] }
+    let command = "receiptctl receipts"
+    return [
+      replay(again, receipt, reader),
+      "If the configuration was wrong, correct it, run receiptctl reload, and make the receipt again: "
+        + "\(command) complete \(receipt.id) --price \(receipt.priceID?.text ?? "PRICE")",
+      "If the sale is not the app's: \(command) cancel \(receipt.id) --why TEXT",
+    ]
+  }
+
   private static func supply(_ reason: Reason?, _ receipt: Receipt) -> String {
     let command = "receiptctl receipts complete \(receipt.id)"
     return reason == .price
@@ -253,6 +268,15 @@ public struct DestinationAdvice: Sendable, Equatable {
 public enum SuggestedReplay {
   /// Receipts per second that a destination can handle right after it recovered.
   public static let suggestedRate = "5/s"
+
+  /// What to do if a replay of refused receipts cannot help, as sentences.
+  /// - Returns: nil if the reason is not a refusal.
+  public static func afterCorrection(app: AppSlug, reason: String) -> String? {
+    guard Reason(reason).isRefusal else { return nil }
+    return "A replay sends the same content again. If the configuration was wrong, correct it, run "
+      + "receiptctl reload, and make the receipts again, all with one price: receiptctl receipts "
+      + "complete --app \(app) --state failed --reason \(reason) --price PRICE"
+  }
 
   /// Replays an app's receipts that failed for a reason and were created at or after a time.
   public static func text(app: AppSlug, reason: String, since: Timestamp) -> String {

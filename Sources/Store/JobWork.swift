@@ -149,6 +149,6 @@ extension JobRequest {
   /// Whether receipts with this reason are completed with another price than the one that they have.
   func replacesPrice(of reason: Reason?) -> Bool {
     guard case .filter(let filter, _) = source, let reason, filter.reason == reason.text else { return false }
-    return Reason.isStatus(reason.text)
+    return reason.isRefusal
   }
 }

@@ -250,6 +250,7 @@ import Testing
   @Test(
     arguments: [
       ("sub_delivered", "ask its support about the import id"), ("sub_failed", "receipts replay rcp_"),
+      ("sub_failed", "make the receipt again: receiptctl receipts complete rcp_"),
       ("sub_waiting", "receipts complete rcp_"), ("sub_pending", "receiptd sends it when it is due"),
       ("sub_cancelled", "To deliver it after all"),
     ])

@@ -92,7 +92,10 @@ import Testing
       let command =
         "receiptctl receipts replay --app shop --state failed --reason http_422 --since \(since) --rate 5/s"
       #expect(first.first?["commands"] == [.string(command)])
-      #expect(first.first?["what_to_do"] == .string("Fix the cause, then: \(command)"))
+      let text = try #require(first.first?["what_to_do"]?.stringValue)
+      #expect(text.hasPrefix("Fix the cause, then: \(command). A replay sends the same content again."))
+      #expect(
+        text.hasSuffix("receipts complete --app shop --state failed --reason http_422 --price PRICE"))
       for number in 4...5 { try bench.fail(number, status: 400) }
       #expect(try bench.pass(.minutes(9), &run).isEmpty)
       try bench.fail(6)

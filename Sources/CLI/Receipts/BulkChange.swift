@@ -4,6 +4,7 @@
 internal import Config
 internal import Domain
 internal import Formats
+internal import Platform
 internal import Reports
 internal import Store
 internal import Terminal
@@ -65,8 +66,15 @@ struct BulkChange {
     return .done
   }
 
-  /// What the destinations do with corrections.
+  /// What the destinations do with corrections, and what a replay of refused receipts does not do.
   private var warnings: [String] {
+    if kind == .replay {
+      let refused = plan.groups.first { $0.state == .failed && $0.reason?.isRefusal == true }
+      let text = refused.flatMap {
+        SuggestedReplay.afterCorrection(app: $0.app, reason: $0.reason?.text ?? "")
+      }
+      return text.map { [DisplayText.clean($0)] } ?? []
+    }
     guard kind == .correct else { return [] }
     let apps = Set(plan.groups.map(\.app)).sorted()
     return apps.flatMap { configuration.app($0)?.destinationCorrections ?? [] }.unique

@@ -74,6 +74,9 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
       && (Int(digits).map { (100...599).contains($0) } ?? false)
   }
 
+  /// Whether the destination refused the content with a status.
+  public var isRefusal: Bool { Self.isStatus(text) }
+
   private static let statusPrefix = "http_"
 
   /// Whether a replay of all receipts that match a filter leaves the receipt out: its content is incomplete,

@@ -108,11 +108,14 @@ extension Finding {
     let text = words(standing)
     let commands = replays(of: recent, app: app)
     let list = "receiptctl receipts list --state failed --app \(app)"
+    let refused = recent.filter { Reason($0.reason).isRefusal }.max { $0.count < $1.count }
+    let after = refused.flatMap { SuggestedReplay.afterCorrection(app: app, reason: $0.reason) }
     return Finding(
       .warning, .work, failuresTitle, .stopped, act: .replayFailures,
       "\(CountText.of(count, "receipt")) of \(app) failed" + (text.isEmpty ? "" : " (failed now: \(text))"),
       next: commands.isEmpty
-        ? "See why: \(list)" : "Fix the cause, then: \(commands.joined(separator: "; then "))",
+        ? "See why: \(list)"
+        : "Fix the cause, then: \(commands.joined(separator: "; then "))" + (after.map { ". \($0)" } ?? ""),
       app: app, since: now, alert: .receiptFailed, value: Double(count),
       reasons: standing.reduce(into: [:]) { $0[$1.reason, default: 0] += $1.count },
       commands: commands.isEmpty ? [list] : commands)
