@@ -23,6 +23,22 @@ import Testing
     }
   }
 
+  @Test("receipt_failed ends when no receipt is failed any more", arguments: [true, false])
+  func cancelled(isAcknowledged: Bool) throws {
+    let bench = try AlertBench([AlertBench.alert([.receiptFailed], every: .minutes(10))])
+    try bench.fail(1)
+    try bench.live { run in
+      #expect(try bench.pass(.seconds(30), &run).map(\.notice) == ["receipt_failed shop firing"])
+      if isAcknowledged {
+        _ = try bench.bench.store(
+          AcknowledgeFailures(app: "shop", FailureChoice(), owner: "bob", note: "", actor: "ann"))
+      }
+      try bench.bench.store(
+        CancelReceipt(id: try #require(try bench.bench.receipt(1)?.receipt).id, note: "x"))
+      #expect(try bench.pass(.minutes(9), &run).map(\.notice) == ["receipt_failed shop resolved"])
+    }
+  }
+
   @Test func `Failures are quiet only when their groups of every processor are acknowledged`() {
     let known = FailureAcknowledgement(
       entered: 2, owner: "bob", note: "", actor: "ann", at: Timestamp(unixMilliseconds: 0))
@@ -32,9 +48,13 @@ import Testing
         acknowledgement: acknowledgement)
     }
     let failures = [FailureCount(reason: "http_422", cause: "", count: 4)]
-    let one = QuietFailures([group("stripe", known), group("swedbank", nil)])
-    #expect(one.rest(of: 4, failures, app: "shop").count == 4)
-    let both = QuietFailures([group("stripe", known), group("swedbank", known)])
-    #expect(both.rest(of: 4, failures, app: "shop").count == 0)
+    let one = OpenFailures([group("stripe", known), group("swedbank", nil)])
+    #expect(one.among(failures, app: "shop") == failures)
+    let both = OpenFailures([group("stripe", known), group("swedbank", known)])
+    #expect(both.among(failures, app: "shop").isEmpty)
+    // A receipt that failed again after a replay counts once, and one that ended does not count.
+    let few = OpenFailures([group("stripe", nil)])
+    #expect(few.among(failures, app: "shop").map(\.count) == [2])
+    #expect(OpenFailures([]).among(failures, app: "shop").isEmpty)
   }
 }

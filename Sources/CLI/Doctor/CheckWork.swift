@@ -18,7 +18,8 @@ enum WorkCheck: DoctorCheck {
     guard let reader = scene.reader else { return [] }
     let stats = try scene.session.stats(reader, scene.configuration, only: scene.only)
     let since = scene.now - failuresWithin
-    let (failed, recent) = (try reader.failures(since: since), try reader.recentFailures(since: since))
+    let recent = try reader.recentFailures(since: since)
+    let open = OpenFailures(try reader.failureGroups())
     let standing = try reader.failedNow()
     var findings: [Finding] = []
     for app in stats {
@@ -26,17 +27,17 @@ enum WorkCheck: DoctorCheck {
       if let oldest = app.oldestPending, scene.now.duration(since: oldest) > waitGood {
         findings.append(.oldest(readyAt: oldest, limit: waitGood, app: app.slug, now: scene.now))
       }
-      if let count = failed[app.slug], count > 0 {
-        findings.append(
-          .failures(
-            count, app: app.slug, now: scene.now, recent: recent[app.slug] ?? [],
-            standing: standing[app.slug] ?? []))
+      if let failures = Finding.failures(
+        open.among(recent[app.slug] ?? [], app: app.slug), standing: standing[app.slug] ?? [],
+        app: app.slug, now: scene.now)
+      {
+        findings.append(failures)
       }
       findings += app.unfinished.filter(\.isBad).map { warning($0.sentence, next: UnfinishedText.command) }
     }
     findings += try pausedJobs(reader) + reader.sharedPayers().map(shared)
     return findings.isEmpty
-      ? [ok("nothing waits longer than a minute, and nothing failed in 24 h")] : findings
+      ? [ok("nothing waits longer than a minute, and no failure of the last 24 h is open")] : findings
   }
 
   /// Without a receiptd nothing is delivered anyway, which the receiptd check says.

@@ -27,20 +27,6 @@ extension StoreReader {
     }
   }
 
-  static let failuresSQL = "SELECT app, sum(failed) FROM delivery_counts WHERE minute >= ?1 GROUP BY app"
-
-  /// How many receipts of each app failed since then, to the minute; apps without failures are left out.
-  public func failures(since: Timestamp) throws(StoreFault) -> [AppSlug: Int64] {
-    var failures: [AppSlug: Int64] = [:]
-    try connection.prepare(Self.failuresSQL)
-      .forEach([.integer(since.unixMinute)]) {
-        row throws(StoreFault) in
-        let count = row.integer(1)
-        if count > 0 { failures[try row.text(0)] = count }
-      }
-    return failures
-  }
-
   /// The receipts of each app that are in the state `failed` now, by reason and cause.
   public func failedNow() throws(StoreFault) -> [AppSlug: [FailureCount]] {
     var groups: [AppSlug: [FailureCount]] = [:]

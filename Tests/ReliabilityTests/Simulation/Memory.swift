@@ -35,8 +35,6 @@ struct Memory {
   /// before Stripe was answered.
   var rows: [String: (row: Int64, at: Int64)] = [:]
   var seen: [String: Seen] = [:]
-  /// By app, when a receipt last failed; wall clock.
-  var failedAt: [String: Int64] = [:]
   /// Requests that reached the destinations, by app and object.
   var arrivals: [String: [Arrival]] = [:]
   /// Objects whose receipt an operator has replayed or changed.
@@ -138,9 +136,6 @@ struct Memory {
     checkOwner(of: receipt, key)
     if let before = seen[key], before.state == receipt.state {
       receipt.at = before.at
-    } else if receipt.state == "failed", let app = key.split(separator: " ").first {
-      // If the relay died right after the commit, that is before now.
-      failedAt[String(app)] = max(failedAt[String(app)] ?? 0, receipt.changedAt)
     }
     seen[key] = receipt
     guard receipt.state == "delivered" else { return }

@@ -97,8 +97,14 @@ extension SimulatedWorld {
         ).first([.text(app)]) { row throws(SQLiteError) in row.optionalInteger(0) } ?? nil
       check(.oldestPending(over: .hours(1)), oldest.map { wall - $0 > Self.hour } ?? false)
       // Counted by the minute, within the last hour.
-      let failedAt = memory.failedAt[app].map { $0 / Self.minute } ?? Int64.min / 2
-      check(.receiptFailed, failedAt >= (wall - Self.hour) / Self.minute)
+      let failed = try reader.prepare(
+        """
+        SELECT 1 FROM purchases p JOIN failure_counts f ON f.app = p.app AND f.reason = p.reason
+          AND f.last_cause = coalesce(p.last_cause, '')
+        WHERE p.app = ?1 AND p.state = 'failed' AND f.minute >= ?2 LIMIT 1
+        """
+      ).first([.text(app), .integer((wall - Self.hour) / Self.minute)]) { _ throws(SQLiteError) in true }
+      check(.receiptFailed, failed ?? false)
     }
   }
 

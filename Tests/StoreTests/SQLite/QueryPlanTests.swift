@@ -146,7 +146,7 @@ struct QueryPlanTests {
     #expect(held.count >= 7, "\(held)")
     for sql in held { #expect(try fullScans(of: sql, sqlite(store.reader)) == [], "\(sql)") }
     let receipts = [
-      StoreReader.groupSQL, StoreReader.countGroupSQL, StoreReader.comparedSQL, StoreReader.failuresSQL,
+      StoreReader.groupSQL, StoreReader.countGroupSQL, StoreReader.comparedSQL, StoreReader.recentFailuresSQL,
       JobRow.replaysDueSQL, JobRow.hasDueSQL, JobRow.plannedAppsSQL, JobRow.plannedSQL,
     ]
     let events = StoreReader.eventSQL
@@ -183,8 +183,8 @@ struct QueryPlanTests {
     #expect(
       try plan(of: session, sqlite(store.reader)).first
         == "SEARCH purchases USING INDEX purchases_by_object (object_id=? AND app=?)")
-    let failures = try plan(of: StoreReader.failuresSQL, sqlite(store.reader))
-    #expect(failures.first?.hasPrefix("SEARCH delivery_counts USING PRIMARY KEY (minute>?)") == true)
+    let failures = try plan(of: StoreReader.recentFailuresSQL, sqlite(store.reader))
+    #expect(failures.first?.hasPrefix("SEARCH failure_counts USING PRIMARY KEY (minute>?)") == true)
     let deliveries = try plan(of: StoreReader.deliveriesSQL, sqlite(store.reader))
     #expect(
       deliveries.first?.contains("SEARCH delivery_counts USING PRIMARY KEY (minute>? AND minute<?)") == true)

@@ -100,11 +100,14 @@ extension Finding {
 
   /// Failed receipts, with the commands that replay exactly those.
   /// - Parameters:
-  ///   - recent: the receipts that failed within the window.
+  ///   - recent: the open failures of the window.
   ///   - standing: all receipts that are failed now.
+  /// - Returns: nil if none is open.
   public static func failures(
-    _ count: Int64, app: AppSlug, now: Timestamp, recent: [FailureCount], standing: [FailureCount]
-  ) -> Finding {
+    _ recent: [FailureCount], standing: [FailureCount], app: AppSlug, now: Timestamp
+  ) -> Finding? {
+    guard !recent.isEmpty else { return nil }
+    let count = recent.reduce(0) { $0 + $1.count }
     let text = words(standing)
     let commands = replays(of: recent, app: app)
     let list = "receiptctl receipts list --state failed --app \(app)"

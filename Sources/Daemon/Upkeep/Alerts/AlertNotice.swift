@@ -76,7 +76,7 @@ public struct AlertNotice: Sendable, Equatable {
     let head = app.map { "\($0): " } ?? ""
     if case .receiptFailed = condition {
       summary =
-        "\(head)no further receipts failed for a while, after \(lasted); those that failed wait for a replay"
+        "\(head)no failure is new any more, after \(lasted); what is still failed: receiptctl failures list"
     } else {
       summary = "\(head)\(condition.name) is over after \(lasted)"
     }

@@ -55,11 +55,9 @@ struct AlertWatch {
     fileprivate let breakers: [AppDestination: Breaker]
     fileprivate let unconfigured: [UnconfiguredApp]
     fileprivate let pauses: [AppSlug: AppPause]
-    /// The failures that somebody takes care of.
-    fileprivate let quiet: QuietFailures
+    fileprivate let open: OpenFailures
     fileprivate let oldest: [AppSlug: Timestamp]
     fileprivate let failed: [AppSlug: [FailureCount]]
-    fileprivate let failures: [Duration: [AppSlug: Int64]]
     fileprivate let recent: [Duration: [AppSlug: [FailureCount]]]
     fileprivate let signatures: [Duration: [LabelValues: UInt64]]
     fileprivate let clients: [Duration: [AppSlug: [String: Int64]]]
@@ -175,14 +173,12 @@ struct AlertWatch {
   ) throws(StoreFault) -> Findings {
     var oldest: [AppSlug: Timestamp] = [:]
     for app in apps { oldest[app.slug] = try reader.oldestPending(app: app.slug) }
-    var failures: [Duration: [AppSlug: Int64]] = [:]
     var recent: [Duration: [AppSlug: [FailureCount]]] = [:]
     var growth: [Duration: [LabelValues: UInt64]] = [:]
     var refused: [Duration: [AppSlug: [String: Int64]]] = [:]
     var troubles: [Duration: [AppProcessor: ProcessorTroubles]] = [:]
     for window in Set(alerts.map(Self.window)) {
       let start = now - window
-      failures[window] = try reader.failures(since: start)
       recent[window] = try reader.recentFailures(since: start)
       growth[window] = signatures(window)
       refused[window] = clients(window)
@@ -192,8 +188,8 @@ struct AlertWatch {
       breakers: try reader.breakers(),
       unconfigured: UnconfiguredApp.all(try reader.counts(), configured: apps.map(\.slug)),
       pauses: try reader.pauses(),
-      quiet: QuietFailures(try reader.failureGroups()), oldest: oldest,
-      failed: try reader.failedNow(), failures: failures,
+      open: OpenFailures(try reader.failureGroups()), oldest: oldest,
+      failed: try reader.failedNow(),
       recent: recent, signatures: growth, clients: refused, processors: troubles,
       unread: observed.unread,
       captures: try captures(for: alerts, apps: apps, reader: reader), observed: observed,
@@ -217,6 +213,16 @@ struct AlertWatch {
         oldest: try reader.oldestCapture(place), abandoned: abandoned, lastAbandoned: last)
     }
     return captures
+  }
+}
+
+extension AlertWatch {
+  /// The receipts that failed since then, for a notice about a trouble that lasts.
+  func failures(of app: AppSlug, since: Timestamp, now: Timestamp) throws(StoreFault) -> Finding? {
+    let open = OpenFailures(try reader.failureGroups(FailureChoice(app: app)))
+    return .failures(
+      open.among(try reader.recentFailures(since: since)[app] ?? [], app: app),
+      standing: try reader.failedNow()[app] ?? [], app: app, now: now)
   }
 }
 
@@ -248,11 +254,9 @@ extension AlertWatch.Findings {
       return .breakers(
         breakers.sorted(of: app.slug, now: now), app: app.slug, now: now, advice: app.destinationAdvice)
     case .receiptFailed:
-      let (count, loud) = quiet.rest(
-        of: failures[window]?[app.slug] ?? 0, recent[window]?[app.slug] ?? [], app: app.slug)
-      guard count > 0 else { return nil }
       return .failures(
-        count, app: app.slug, now: now, recent: loud, standing: failed[app.slug] ?? [])
+        open.among(recent[window]?[app.slug] ?? [], app: app.slug), standing: failed[app.slug] ?? [],
+        app: app.slug, now: now)
     case .oldestPending(let limit):
       // While they are paused they wait on purpose, and afterwards they need time.
       let pause = pauses[app.slug] ?? AppPause()
