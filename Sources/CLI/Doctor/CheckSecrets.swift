@@ -1,4 +1,4 @@
-// `receiptctl doctor`: who can read the secrets, and how old they are. Looks at no value (R7). One thread.
+// `receiptctl doctor`: who can read the secrets, and how old they are. Shows no value (R7). One thread.
 
 internal import Config
 internal import Domain
@@ -16,7 +16,7 @@ enum SecretsCheck: DoctorCheck {
 
   static func findings(_ scene: DoctorScene) -> [Finding] {
     let secrets = scene.configuration.secrets
-    var findings = openFiles(secrets)
+    var findings = unreadable(secrets) + openFiles(secrets)
     let inPlace = secrets.filter { $0.secret.source == .inPlace }
     if let first = inPlace.first {
       findings.append(
@@ -38,6 +38,24 @@ enum SecretsCheck: DoctorCheck {
     let files = Set(secrets.compactMap { file(of: $0.secret) }).count
     let last = oldest.map { ", the oldest \($0.1.span)" } ?? ""
     return [ok("\(CountText.of(secrets.count, "secret")), \(CountText.of(files, "file"))\(last)")]
+  }
+
+  /// Without one of them, receiptd refuses the configuration, so its earlier one stays in use.
+  private static func unreadable(_ secrets: [Configuration.SecretEntry]) -> [Finding] {
+    let faults = secrets.compactMap { entry -> Fault? in
+      do throws(Fault) {
+        _ = try entry.secret.reveal()
+        return nil
+      } catch {
+        return error
+      }
+    }
+    guard let first = faults.first else { return [] }
+    return [
+      failure(
+        "\(faults.count) of \(CountText.of(secrets.count, "secret")) cannot be used, such as \(first)",
+        next: "When receiptd can read them all: receiptctl reload")
+    ]
   }
 
   /// The path of a secret's file that the operator keeps. systemd keeps the files of its credentials.

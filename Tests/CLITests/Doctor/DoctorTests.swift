@@ -89,6 +89,8 @@ import Testing
       .failure, .configuration, "cannot read \(harness.folder)/key".replacing(harness.folder, with: "FOLDER")
     )
     #expect(!unreadable.of(.database).isEmpty)
+    unreadable.expect(
+      .failure, .secrets, "1 of 4 secrets cannot be used, such as apps.ios.purchasely.api_key: cannot read ")
   }
 
   @Test func `A file that receiptd does not use, a refused reload and keys for a restart are shown`() throws {
