@@ -65,6 +65,21 @@ import Upkeep
     #expect(shown.contains("stopped (http_403)"), "the stored breaker is the app's")
   }
 
+  @Test(.fileOnly)
+  func `An app that receiptd has not applied is not called running`() throws {
+    let harness = try OperatorHarness(apps: ["ios", "web"])
+    let now = harness.clock.now
+    harness.daemon = LockHolder(process: .max, purpose: .serving)
+    var report = HealthReport(at: now, version: "1", startedAt: now, configuredAt: now)
+    report.apps = ["ios"]
+    try harness.store(SaveServiceReport(ServiceReport(name: .health, at: now, content: report.stored.text)))
+    let lines = harness.run("status").out.split(separator: "\n")
+    #expect(lines.first { $0.hasPrefix("ios ") }?.hasSuffix("running") == true)
+    #expect(lines.first { $0.hasPrefix("web ") }?.hasSuffix("not applied") == true)
+    let objects = try harness.run("status", "--json").objects
+    #expect(objects.dropFirst().map { $0["served"] } == [true, false])
+  }
+
   @Test("status --json has one object with the service and its findings, then one for each app")
   func json() throws {
     let harness = try OperatorHarness(apps: ["ios", "web"])

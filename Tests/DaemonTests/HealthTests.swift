@@ -50,6 +50,7 @@ import Testing
     report.receivers = ["digest": .init(sentAt: Self.now, failedAt: Self.now, failure: "http_500")]
     report.generation = 7
     report.configurationDigest = "d1"
+    report.apps = ["shop"]
     report.associations = [
       try #require(
         BrokenAssociation(json: [

@@ -184,6 +184,7 @@ extension AppStats {
       return Table.Cell(DisplayText.clean(text.short), .yellow)
     }
     guard isServed else { return Table.Cell("receiptd is not running", .red) }
+    guard isApplied else { return Table.Cell("not applied", .red) }
     let cause = breaker.cause.map { " (\($0.text))" } ?? ""
     let probe = breaker.probeAt.map { ", probe \(session.relative($0))" } ?? ""
     switch breaker.state {
@@ -217,8 +218,9 @@ extension Session {
   func stats(
     _ reader: StoreReader, _ configuration: Configuration, only: AppSlug?, windows: [LatencyWindow] = [.hour]
   ) throws -> [AppStats] {
-    try AppStats.all(
-      reader, configuration, only: only, windows: windows, isServed: isServed(configuration, reader), now: now
-    )
+    let applied = try reader.serviceReport(.health).flatMap { HealthReport(stored: $0.content) }?.apps
+    return try AppStats.all(
+      reader, configuration, only: only, windows: windows, isServed: isServed(configuration, reader),
+      applied: applied, now: now)
   }
 }

@@ -29,15 +29,18 @@ public struct AppStats: Sendable {
   public let pause: AppPause?
   /// Whether a receiptd runs and can deliver.
   public let isServed: Bool
+  /// Whether receiptd's last report has the app: a reload that was refused, or never run, leaves it out.
+  public let isApplied: Bool
   /// What is blocked because the app is not configured; nil when it is configured, or has no open receipts.
   public let unconfigured: UnconfiguredApp?
   public let isConfigured: Bool
   public let now: Timestamp
 
   /// Every app that is configured or has receipts, sorted by slug.
+  /// - Parameter applied: the apps that receiptd has reported; nil if they are not known.
   public static func all(
     _ reader: StoreReader, _ configuration: Configuration, only: AppSlug?,
-    windows: [LatencyWindow] = [.hour], isServed: Bool, now: Timestamp
+    windows: [LatencyWindow] = [.hour], isServed: Bool, applied: [AppSlug]? = nil, now: Timestamp
   ) throws(StoreFault) -> [AppStats] {
     var counts: [AppSlug: [ReceiptState: Int64]] = [:]
     for (app, state, count) in try reader.counts() { counts[app, default: [:]][state] = count }
@@ -65,7 +68,7 @@ public struct AppStats: Sendable {
         },
         breakers: isKnown(slug) ? breakers.sorted(of: slug, now: now) : [],
         needsAttention: loud[slug] != nil,
-        pause: pauses[slug], isServed: isServed,
+        pause: pauses[slug], isServed: isServed, isApplied: applied?.contains(slug) ?? true,
         unconfigured: isKnown(slug) ? nil : UnconfiguredApp(slug: slug, counts[slug] ?? [:]),
         isConfigured: isKnown(slug), now: now)
     }
@@ -116,7 +119,8 @@ public struct AppStats: Sendable {
     [.app { $0.slug }]
     + ReceiptState.allCases.map { state in .number(state.rawValue) { $0.counts[state] ?? 0 } }
     + [
-      .flag("served") { $0.isServed && $0.isConfigured }, .flag("configured") { $0.isConfigured },
+      .flag("served") { $0.isServed && $0.isApplied && $0.isConfigured },
+      .flag("configured") { $0.isConfigured },
       .number("delivered_last_hour") { $0.deliveredLastHour },
       .number("delivered_last_24h") { $0.deliveredLastDay },
       .json("destinations") { .object($0.latencies.map(\.json)) },

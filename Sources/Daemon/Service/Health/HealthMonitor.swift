@@ -76,6 +76,7 @@ public final class HealthMonitor: Sendable {
     (report.proxy, report.destinations) = (proxy, metrics.contacts.all)
     report.fileSystem = fileSystem
     report.configurationDigest = current.digest
+    report.apps = current.configuration.apps.map(\.slug)
     let limits = current.configuration.limits
     let served = limits.fitting(openFiles: openFiles).connections
     if served < limits.connections { report.loweredConnections = Int64(served) }

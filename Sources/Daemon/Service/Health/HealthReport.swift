@@ -96,6 +96,8 @@ public struct HealthReport: Sendable, Equatable {
   public var configuredAt: Timestamp
   /// `Configuration.digest` of the applied configuration; nil in a report of an older version.
   public var configurationDigest: String?
+  /// The apps of the applied configuration; nil in a report of an older version.
+  public var apps: [AppSlug]?
   public var refusedReload: RefusedReload?
   /// Changed keys that only a restart applies.
   public var needsRestart: [String] = []
@@ -214,7 +216,7 @@ extension HealthReport {
     return loweredConnections.map { report.adding("lowered_connections", .integer($0)) } ?? report
   }
 
-  /// The report as it is stored, which names the processors and the association files, too.
+  /// The report as it is stored, which names the apps, the processors and the association files, too.
   public var stored: JSONValue {
     let refused = refusedWebhooks.map { place, reasons -> JSONValue in
       [
@@ -228,6 +230,7 @@ extension HealthReport {
       ]
     }
     return json.adding("refused_webhooks", .array(refused)).adding("accepted_webhooks", .array(accepted))
+      .adding("apps", apps.map { .array($0.map { .string($0.text) }) } ?? .null)
       .adding("association_faults", .array(associations.map(\.json)))
       .adding("backup", backup?.json ?? .null).adding("file_system", .optional(fileSystem))
   }
@@ -255,6 +258,7 @@ extension HealthReport {
     if case .integer(let number)? = configuration["generation"] { generation = number }
     if case .integer(let count)? = value["lowered_connections"] { loweredConnections = count }
     configurationDigest = configuration["digest"]?.stringValue
+    if case .array(let slugs)? = value["apps"] { apps = slugs.compactMap(\.stringValue).map { AppSlug($0) } }
     if let refused = configuration["refused_reload"], let at = Self.time(refused["at"]) {
       let faults = (refused["faults"]?.elements ?? []).compactMap(\.stringValue)
       refusedReload = RefusedReload(at: at, faults: faults)
