@@ -207,6 +207,8 @@ extension Secret {
 }
 
 extension Secret {
+  var isFile: Bool { if case .file = source { true } else { false } }
+
   /// How a new value takes effect.
   public var refresh: SecretRefresh { isFixedUntilRestart ? .restart(source: description) : .reload }
 }

@@ -22,7 +22,8 @@ public struct BreakerText: Sendable, Equatable {
       sentence = "stopped \(since), the destination refuses the configuration\(cause)\(probe)."
       advice =
         "The configuration is wrong: correct "
-        + (destination.map { "apps.\(app).\($0.correction)" } ?? "the destination of apps.\(app)")
+        + (destination.map { "apps.\(app).\($0.correction(for: breaker.cause))" }
+          ?? "the destination of apps.\(app)")
         + ". Nothing is lost or given up meanwhile."
     case .open:
       let what =

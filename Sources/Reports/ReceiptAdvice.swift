@@ -230,6 +230,7 @@ public struct DestinationAdvice: Sendable, Equatable {
   public let name: DestinationName
   private let settings: [String]
   private let secret: String
+  private let files: [String]
   private let refresh: SecretRefresh
   /// What to do if a purchase that it accepted does not show up there: a sentence.
   public let missing: String
@@ -239,24 +240,33 @@ public struct DestinationAdvice: Sendable, Equatable {
   /// - Parameters:
   ///   - settings: the keys of its section that a destination judges.
   ///   - secret: the one of them that is a secret.
+  ///   - files: the files that it is read from, as in the configuration: `file:/path`.
   ///   - refresh: how a corrected secret takes effect.
   ///   - missing: what to do if a purchase that it accepted does not show up there: a sentence.
   ///   - secondReceipt: what it does with a second receipt of a purchase, as far as is known: sentences.
   public init(
-    _ name: DestinationName, settings: [String], secret: String, refresh: SecretRefresh, missing: String,
-    secondReceipt: String
+    _ name: DestinationName, settings: [String], secret: String, files: [String], refresh: SecretRefresh,
+    missing: String, secondReceipt: String
   ) {
     self.name = name
     self.settings = settings
     self.secret = secret
+    self.files = files
     self.refresh = refresh
     self.missing = missing
     self.secondReceipt = secondReceipt
   }
 
   /// The end of a sentence: correct `webhook (url, secret), then run: receiptctl reload`.
-  public var correction: String {
-    "\(name) (\(settings.joined(separator: ", "))), \(SecretRefresh.command(refresh, of: secret))"
+  /// - Parameter cause: why deliveries to it are stopped.
+  public func correction(for cause: Reason?) -> String {
+    let command = SecretRefresh.command(refresh, of: secret)
+    // These answers judge the credentials alone. The command names a source that needs a restart.
+    guard cause == .status(401) || cause == .status(403) else {
+      return "\(name) (\(settings.joined(separator: ", "))), \(command)"
+    }
+    let source = files.isEmpty || refresh != .reload ? "" : " (\(files.joined(separator: ", ")))"
+    return "\(name).\(secret)\(source), \(command)"
   }
 }
 

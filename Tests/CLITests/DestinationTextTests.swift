@@ -22,7 +22,7 @@ struct DestinationTextTests {
       shown.contains(
         "Deliveries of ios to webhook stopped just now, the destination refuses the configuration (http_401)."
       ))
-    #expect(shown.contains("correct apps.ios.webhook (url, secrets)"))
+    #expect(shown.contains("correct apps.ios.webhook.secrets, then run: systemctl restart"))
     #expect(
       shown.contains("Deliveries of ios to purchasely stopped just now, the destination is down (http_503)."))
     let app = try harness.run("stats", "--json").objects.first { $0["app"] == "ios" }

@@ -274,7 +274,7 @@ import Testing
       shown.contains(
         "Deliveries of this app to purchasely stopped 10 s ago, the destination refuses the configuration "
           + "(http_403), next probe in 20 s."))
-    #expect(shown.contains("apps.ios.purchasely (url, api_key)"))
+    #expect(shown.contains("apps.ios.purchasely.api_key, then run"))
   }
 
   @Test func aQuoteIsQuotedWhateverCombinesWithIt() throws {

@@ -38,6 +38,7 @@ package struct DestinationKind: Sendable {
       settings(app).map { settings in
         DestinationAdvice(
           Destination.name, settings: Destination.help.settings, secret: Destination.help.secret,
+          files: secrets(settings).filter(\.isFile).map(\.description),
           refresh: secrets(settings).map(\.refresh).first { $0 != .reload } ?? .reload,
           missing: Destination.help.missing, secondReceipt: Destination.help.secondReceipt)
       }

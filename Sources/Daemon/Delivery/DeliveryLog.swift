@@ -43,8 +43,8 @@ struct DeliveryLog {
         lane + stop)
     case .paused:
       log.error(
-        "the destination refuses this configuration; correct \(advice.correction); deliveries wait and are "
-          + "probed, nothing is given up",
+        "the destination refuses this configuration; correct \(advice.correction(for: after.cause)); "
+          + "deliveries wait and are probed, nothing is given up",
         lane + stop)
     }
   }

@@ -36,8 +36,9 @@ extension Finding {
         ? "\(destination) refuses the configuration of \(app)\(cause); deliveries to it are stopped"
         : "\(destination), a destination of \(app), is down\(cause); deliveries to it wait"
     }
-    let corrections = stopped.filter { $0.breaker.state == .paused }.map { destination, _ in
-      advice(destination).map { "apps.\(app).\($0.correction)" } ?? "\(destination) of apps.\(app)"
+    let corrections = stopped.filter { $0.breaker.state == .paused }.map { destination, breaker in
+      advice(destination).map { "apps.\(app).\($0.correction(for: breaker.cause))" }
+        ?? "\(destination) of apps.\(app)"
     }
     let isRefused = first.breaker.state == .paused
     return Finding(
