@@ -7,6 +7,7 @@ internal import HTTPClient
 internal import Partners
 internal import Reports
 internal import Service
+internal import Store
 
 /// Whether the public address leads to this receiptd.
 enum AddressCheck: DoctorCheck {
@@ -52,14 +53,25 @@ enum DestinationCheck: DoctorCheck {
   private static let contactGood: Duration = .hours(1)
 
   static func probes(_ scene: DoctorScene) throws -> [DoctorProbe] {
-    try scene.apps.flatMap { app in
+    // The database check reports what cannot be read.
+    let breakers = (try? scene.reader?.breakers()) ?? [:]
+    return try scene.apps.flatMap { app in
       try app.destinationKinds.compactMap { kind -> DoctorProbe? in
         guard let destination = try kind.make(app, revealsSecrets: false, userAgent: "") else { return nil }
         let place = "\(kind.name) of \(app.slug)"
         let contact = scene.health?.report?.destinations[AppDestination(app.slug, kind.name)]
+        let refusal = breakers[AppDestination(app.slug, kind.name)].flatMap { breaker in
+          breaker.state != .paused
+            ? nil
+            : BreakerText(breaker, app: app.slug.text, now: scene.now, advice: kind.advice(app)).map {
+              failure("\(place) answers, but refuses receipts\(breaker.causeText)", next: $0.advice)
+            }
+        }
         let request = DoctorScene.request(destination.url).with(destination.certificates)
         return DoctorProbe(request) { result in
-          .findings(findings(result, place, app.slug, contact, scene.now))
+          let found = findings(result, place, app.slug, contact, scene.now)
+          // Answering this request, which has no credentials, is no sign that it accepts receipts.
+          return .findings(found.map { $0.level == .ok ? refusal ?? $0 : $0 })
         }
       }
     }

@@ -138,6 +138,11 @@ import Testing
     }
     func page() throws -> DoctorPage { try DoctorPage(harness, "--only", "destination") }
     try page().expect(.ok, .destination, "purchasely of ios answers (")
+    let breaker = Breaker(state: .paused, since: harness.clock.now, cause: .status(401))
+    try harness.store(SaveBreaker(AppDestination("ios", "purchasely"), breaker))
+    let refusing = try page()
+    refusing.expect(.failure, .destination, "purchasely of ios answers, but refuses receipts (http_401)")
+    #expect(refusing.of(.destination).allSatisfy { $0.level != .ok })
     destination.stop()
     let refused = try page()
     refused.expect(.failure, .destination, "purchasely of ios cannot be reached")
