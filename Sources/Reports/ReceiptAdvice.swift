@@ -67,7 +67,7 @@ public struct ReceiptAdvice: Sendable, Equatable {
         Self.meaning(receipt),
         receipt.reason == .destination
           ? Self.noDestination(record, receipt, destinations)
-          : Self.remedy(waiting: receipt, wait, mayReplay: obstacle == nil, reader),
+          : Self.remedy(waiting: record, receipt, wait, mayReplay: obstacle == nil, reader),
       ]
     case .failed where obstacle == .lacks(.destination), .cancelled where obstacle == .lacks(.destination):
       // A reload continues only what waits or is due.
@@ -78,7 +78,7 @@ public struct ReceiptAdvice: Sendable, Equatable {
     case .failed where obstacle == nil && !receipt.isReversal && receipt.reason?.isRefusal == true:
       lines = [Self.meaning(receipt)] + Self.remedies(refused: receipt, reader)
     case .failed, .cancelled:
-      lines = [Self.meaning(receipt), Self.remedy(ended: receipt, obstacle, reader)]
+      lines = [Self.meaning(receipt), Self.remedy(ended: record, receipt, obstacle, reader)]
     }
   }
 
@@ -142,10 +142,10 @@ public struct ReceiptAdvice: Sendable, Equatable {
   }
 
   private static func remedy(
-    waiting receipt: Receipt, _ wait: String, mayReplay: Bool, _ reader: Reader
+    waiting record: PurchaseRecord, _ receipt: Receipt, _ wait: String, mayReplay: Bool, _ reader: Reader
   ) -> String {
     switch receipt.reason {
-    case .user?, .price?: supply(receipt.reason, receipt)
+    case .user?, .price?: supply(receipt.reason, record, receipt)
     case .context?:
       "It continues when the context arrives\(wait)."
         + (mayReplay ? " \(replay("To send it now without the context", receipt, reader))" : "")
@@ -155,7 +155,7 @@ public struct ReceiptAdvice: Sendable, Equatable {
 
   /// A failed or cancelled receipt may lack more than its reason names.
   private static func remedy(
-    ended receipt: Receipt, _ obstacle: SendingObstacle?, _ reader: Reader
+    ended record: PurchaseRecord, _ receipt: Receipt, _ obstacle: SendingObstacle?, _ reader: Reader
   ) -> String {
     let later = receipt.isOpenToJoin ? " Once it has one, the receipt continues automatically." : ""
     switch obstacle {
@@ -165,7 +165,7 @@ public struct ReceiptAdvice: Sendable, Equatable {
       return "It is about a subscription that has no id yet; it comes with the payment.\(later)"
     case .lacks(let reason)?:
       return receipt.reason == .payment
-        ? "If it comes, the receipt continues automatically." : supply(reason, receipt)
+        ? "If it comes, the receipt continues automatically." : supply(reason, record, receipt)
     case nil: break
     }
     switch (receipt.state, receipt.reason) {
@@ -192,10 +192,14 @@ public struct ReceiptAdvice: Sendable, Equatable {
     ]
   }
 
-  private static func supply(_ reason: Reason?, _ receipt: Receipt) -> String {
+  private static func supply(_ reason: Reason?, _ record: PurchaseRecord, _ receipt: Receipt) -> String {
     let command = "receiptctl receipts complete \(receipt.id)"
-    return reason == .price
-      ? "Supply the price: \(command) --price PRICE" : "Supply the user: \(command) --user USER"
+    guard reason != .price else { return "Supply the price: \(command) --price PRICE" }
+    let claim =
+      record.purchase.canBeClaimed(receipt)
+      ? "; if nobody knows the user, make a link for the customer: receiptctl claims new \(receipt.id) "
+        + "--why TEXT" : ""
+    return "Supply the user: \(command) --user USER\(claim)"
   }
 
   /// A destination may have asked to wait for hours.

@@ -27,6 +27,7 @@ import Testing
     #expect(ClaimToken(token) != nil)
     #expect(made["receipt_id"] == .string(receipt))
     #expect(made["url"] == .null)
+    #expect(harness.run("receipts", "show", receipt).out.contains("claims new \(receipt) --why TEXT"))
     let audit = harness.run("audit", "list", "--json").out
     #expect(audit.contains("claims new"))
     #expect(audit.contains(receipt))

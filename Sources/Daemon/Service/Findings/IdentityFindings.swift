@@ -54,9 +54,11 @@ extension Finding {
       act: .open("receipts", ["reason": "user"]),
       "the checkout's reference of \(counted(count, "receipt")) of \(app) made \(days) is no user who posted "
         + "a context, so \(count == 1 ? "it lacks its user" : "they lack their users")",
-      next: "If your pages put user ids there, set \(section).reference: \"user\"; if order numbers or ids "
-        + "of clicks, \"context\". Then run: receiptctl reload. See: \(list). To give one its user: "
-        + "receiptctl receipts complete RECEIPT --user USER",
+      next: "See: \(list). To give one its user: receiptctl receipts complete RECEIPT --user USER; if nobody "
+        + "knows the user, make a link for the customer of a paid one: receiptctl claims new RECEIPT --why "
+        + "TEXT. For later sales, if your pages put order numbers or ids of clicks there, set "
+        + "\(section).reference: \"context\"; only if every reference is a user id, \"user\". Then run: "
+        + "receiptctl reload",
       app: app, since: since, value: Double(count), commands: [list])
   }
 
