@@ -30,8 +30,8 @@ enum UsersCommands {
         ["users", "forget"], summary: "Erase a user's personal data",
         discussion: """
           Erases the contents of contexts, events, receipts and answers; ids become hashes, so that \
-          repeats are still recognized. Counts and states stay. Receipts that are still to be delivered \
-          are left unchanged unless --cancel-open is given. Older backups still have the data. This \
+          repeats are still recognized. Counts and states stay. While receipts are still to be delivered, \
+          nothing is erased unless --cancel-open is given. Older backups still have the data. This \
           cannot be undone. Without an id of your own, give --customer or --email: the user that it \
           belongs to is erased, if one is known.
           """,

@@ -84,7 +84,7 @@ extension Timestamp {
 public struct PauseText: Sendable, Equatable {
   /// The predicate after "Deliveries of this app".
   public let sentence: String
-  /// A sentence with the command that ends it.
+  /// Sentences with the command that ends it, the last without its full stop.
   public let advice: String
   /// The command that ends it.
   public let command: String
@@ -102,7 +102,9 @@ public struct PauseText: Sendable, Equatable {
       ?? "They stay so until an operator resumes them"
     sentence = "were paused by \(pause.actor) \(since.past(to: now))\(why)."
     command = "receiptctl apps resume \(app)"
-    advice = "\(end); to resume them now: \(command)"
+    advice =
+      "\(end); to resume them now: \(command). Pending receipts then go out at once; first cancel those of a "
+      + "user who is to be erased: receiptctl receipts cancel RECEIPT --why TEXT"
     short = "paused by \(pause.actor)\(left ?? "")"
   }
 }

@@ -56,6 +56,7 @@ import Testing
     #expect(shown.contains("Deliveries of this app were paused by ann "), "\(shown)")
     #expect(shown.contains(": wrong prices.\n"), "\(shown)")
     #expect(shown.contains("to resume them now: receiptctl apps resume ios"), "\(shown)")
+    #expect(shown.contains("first cancel those of a user who is to be erased"), "\(shown)")
     #expect(!shown.contains("receipts replay"), "\(shown)")
   }
 

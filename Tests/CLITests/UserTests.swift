@@ -172,6 +172,9 @@ struct UserTests {
   @Test func `Pending receipts are not erased without --cancel-open`() throws {
     let harness = try harness()
     let id = try harness.purchase("sub_3")
+    let look = harness.run("users", "forget", "jdo-1", "--dry-run")
+    #expect(look.notes.contains("still to be delivered (\(id)), so nothing is erased; wait for that"))
+    #expect(!harness.run("users", "forget", "jdo-1", "--dry-run", "--cancel-open").notes.contains("wait for"))
     let ran = harness.run("users", "forget", "jdo-1", "--yes")
     #expect(ran.code == .refused)
     #expect(ran.notes.contains(id))

@@ -100,13 +100,14 @@ struct UserForget {
       session.output.note("\(Counted.of(loose.count, "event")) beside that name the user or one of these.")
     }
     if session.command.flag("dry-run") {
+      if let open { session.output.note("\(open).") }
       reportUnreadable()
       if session.isJSON { session.output.json(planJSON()) }
       reportCopies()
       session.output.note("Nothing was changed.")
       return .done
     }
-    try refuseWhatIsOpen()
+    if let open { throw OperatorFault(.refused, "\(open); nothing was changed") }
     try session.ask("Erase \(name)? This cannot be undone.")
     try eraseAll()
     try writeDown(reason)
@@ -114,15 +115,14 @@ struct UserForget {
     return report()
   }
 
-  private func refuseWhatIsOpen() throws {
+  /// Why nothing is erased without `--cancel-open`, which is not given.
+  private var open: String? {
     let open = survey.parts.flatMap(\.open).compactMap(\.receiptID)
-    guard !open.isEmpty, !session.command.flag("cancel-open") else { return }
+    guard !open.isEmpty, !session.command.flag("cancel-open") else { return nil }
     let shown = open.prefix(3).map { DisplayText.clean($0.text) }.joined(separator: ", ")
-    throw OperatorFault(
-      .refused,
-      "\(Counted.receipts(open.count)) of this user \(open.count == 1 ? "is" : "are") still to be delivered "
-        + "(\(shown)); wait for that, or give --cancel-open: then these purchases are not reported; "
-        + "nothing was changed")
+    return "\(Counted.receipts(open.count)) of this user \(open.count == 1 ? "is" : "are") still to be "
+      + "delivered (\(shown)), so nothing is erased; wait for that, or give --cancel-open: then these "
+      + "purchases are not reported"
   }
 
   /// Repeats until nothing is left: more data may arrive during the confirmation, or exceed one pass.
