@@ -2,6 +2,7 @@
 // called from any thread. Nothing is sanitized or escaped.
 
 public import Domain
+internal import Platform
 public import Store
 
 /// What a receipt's state means, and a remedy that is not refused.
@@ -20,11 +21,12 @@ public struct ReceiptAdvice: Sendable, Equatable {
   ///   - pause: the app's.
   ///   - destination: how to correct the destination's configuration; nil if it has no destination.
   ///   - destinations: those that the app has for the purchase.
+  ///   - rate: the app's `delivery.rate`, in receipts per second.
   ///   - processor: the rules of its processor; nil if the receipt's app is not configured.
   public init(
     _ record: PurchaseRecord, _ receipt: Receipt, breaker: Breaker?, pause: AppPause,
-    destination: DestinationAdvice?, destinations: PurchaseDestinations, processor: ProcessorRules?,
-    for reader: Reader, now: Timestamp
+    destination: DestinationAdvice?, destinations: PurchaseDestinations, rate: Double?,
+    processor: ProcessorRules?, for reader: Reader, now: Timestamp
   ) {
     let app = record.app.text
     guard let processor = processor ?? (receipt.state == .delivered ? ProcessorRules() : nil) else {
@@ -57,10 +59,8 @@ public struct ReceiptAdvice: Sendable, Equatable {
         ?? BreakerText(breaker, app: app, now: now, advice: destination).map {
           ["Deliveries of this app\(destination.map { " to \($0.name)" } ?? "") \($0.sentence)", $0.advice]
         }
-        ?? [
-          "receiptd sends it when it is due."
-            + (obstacle == nil ? " \(Self.replay("To send it now", receipt, reader))" : "")
-        ] + Self.retryNow(receipt, app: app, reader, now: now)
+        ?? [Self.schedule(receipt, app, rate, mayReplay: obstacle == nil, reader, now)]
+          + Self.retryNow(receipt, app: app, reader, now: now)
     case .waiting:
       let wait = receipt.waitUntil.map { ", or is decided without it (\($0.relative(to: now)))" } ?? ""
       lines = [
@@ -80,6 +80,19 @@ public struct ReceiptAdvice: Sendable, Equatable {
     case .failed, .cancelled:
       lines = [Self.meaning(receipt), Self.remedy(ended: record, receipt, obstacle, reader)]
     }
+  }
+
+  /// When a receipt is sent that nothing stops.
+  private static func schedule(
+    _ receipt: Receipt, _ app: String, _ rate: Double?, mayReplay: Bool, _ reader: Reader, _ now: Timestamp
+  ) -> String {
+    if let due = receipt.nextAttemptAt, due <= now {
+      // A replay would only make it due.
+      return "It is due, and waits for its turn"
+        + (rate.map { "; apps.\(app).delivery.rate (\(CountText.rate($0))) may hold it back." } ?? ".")
+    }
+    return "receiptd sends it when it is due."
+      + (mayReplay ? " \(replay("To send it now", receipt, reader))" : "")
   }
 
   /// What to do if the strongest name is not the user.

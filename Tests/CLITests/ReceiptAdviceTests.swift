@@ -106,6 +106,22 @@ import Testing
     #expect(harness.run("receipts", "replay", id, "--yes").code == .refused)
   }
 
+  @Test func `A receipt that is due is held back by the app's rate, and one that is not can be sent now`()
+    throws
+  {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1")
+    try harness.configure { $0.replacing("join:", with: "delivery: { rate: 0.5 }, join:") }
+    let due = harness.run("receipts", "show", id).out
+    #expect(
+      due.hasSuffix("It is due, and waits for its turn; apps.ios.delivery.rate (0.5/s) may hold it back.\n"))
+    #expect(!due.contains("receipts replay"))
+    let later = harness.clock.now + .hours(1)
+    try harness.attempt(id, status: 503, .retry(at: later, spent: true))
+    let waiting = harness.run("receipts", "show", id).out
+    #expect(waiting.contains("when it is due. To send it now: receiptctl receipts replay \(id)"))
+  }
+
   @Test func aCancelledReceiptWithoutAPriceNeedsThePrice() throws {
     let harness = try OperatorHarness()
     let id = try harness.purchase("sub_1", price: nil)

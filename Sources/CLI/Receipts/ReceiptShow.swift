@@ -70,8 +70,8 @@ enum ReceiptShow {
         ReceiptAdvice(
           record, receipt, breaker: name.flatMap { breakers[AppDestination(record.app, $0)] },
           pause: try reader.pause(of: record.app), destination: name.flatMap { app?.destinationAdvice($0) },
-          destinations: destinations, processor: app?.rules(of: processor), for: .terminal,
-          now: session.now
+          destinations: destinations, rate: app?.delivery.ratePerSecond,
+          processor: app?.rules(of: processor), for: .terminal, now: session.now
         ).lines
     }
     advice += PaymentText.advice(detail, label: app?.label(of: processor))

@@ -165,7 +165,7 @@ public struct Dashboard: Sendable {
         breaker: name.flatMap { breakers[AppDestination(record.app, $0)] },
         pause: try source.reader.pause(of: record.app),
         destinationAdvice: app?.routes.first { $0.name == name }?.advice,
-        destinations: destinations, processor: app?.rules(of: processor),
+        destinations: destinations, rate: app?.delivery.ratePerSecond, processor: app?.rules(of: processor),
         isKnownFailure: try KnownFailures(source.reader).contains(record),
         processorLabel: app?.label(of: processor),
         portal: portal(

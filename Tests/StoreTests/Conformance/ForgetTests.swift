@@ -124,6 +124,8 @@ struct ForgetTests {
   func isForgottenMeanwhile(status: Int64) throws {
     let store = try TestStore()
     try store.ingest(Said.completed(user: "user-jane", prices: ["price_1"]))
+    store.advance(day)
+    try store.endWaits()
     let id = try store.only().receiptID
     let sent = try #require(try store.only().receipt?.body)
     #expect(String(decoding: sent, as: UTF8.self).contains("user-jane"))

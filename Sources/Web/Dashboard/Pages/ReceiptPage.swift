@@ -20,6 +20,8 @@ struct ReceiptPage {
   /// Nil if it has no destination.
   let destinationAdvice: DestinationAdvice?
   let destinations: PurchaseDestinations
+  /// The app's `delivery.rate`.
+  let rate: Double?
   /// The rules of its processor; nil if the receipt's app is not configured.
   let processor: ProcessorRules?
   /// Whether it failed with a group that somebody takes care of.
@@ -126,7 +128,8 @@ struct ReceiptPage {
   private var advice: String {
     let advice = ReceiptAdvice(
       record, receipt, breaker: breaker, pause: pause, destination: destinationAdvice,
-      destinations: destinations, processor: processor, for: .page(button: replayButton), now: now)
+      destinations: destinations, rate: rate, processor: processor, for: .page(button: replayButton),
+      now: now)
     return (advice.lines + PaymentText.advice(detail, label: processorLabel)).joined(separator: " ")
   }
 
