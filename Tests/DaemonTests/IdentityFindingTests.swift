@@ -40,6 +40,7 @@ struct IdentityFindingTests {
     #expect(found.alert == .userConflict)
     #expect(found.what == "1 receipt of ios made in the last 7 days has sources that name different users")
     #expect(found.next?.contains("receiptctl receipts correct RECEIPT --user USER --why TEXT") == true)
+    #expect(found.next?.contains("One whose user is right needs nothing, and is listed for 7 days") == true)
   }
 
   @Test func `Unknown references name the remedy before the setting; a full count is a minimum`() throws {

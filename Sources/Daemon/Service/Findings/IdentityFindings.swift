@@ -38,7 +38,8 @@ extension Finding {
       act: .open("receipts", ["user_conflict": "yes"]),
       "\(counted(count, "receipt")) of \(app) made \(days) \(count == 1 ? "has" : "have") sources that name "
         + "different users",
-      next: "See: \(list), and why with: receiptctl receipts show RECEIPT. If it went to the wrong user: "
+      next: "See: \(list), and why with: receiptctl receipts show RECEIPT. One whose user is right needs "
+        + "nothing, and is listed for \(IdentityFindings.days) days. If it went to the wrong user: "
         + "receiptctl receipts correct RECEIPT --user USER --why TEXT",
       app: app, since: since, alert: .userConflict, value: Double(count), commands: [list])
   }
