@@ -128,7 +128,8 @@ enum ReceiptsCommands {
       discussion: """
         For one receipt, supply its user, its price or a context. For several, by id or by --state and \
         other filters, supply the price that all of them lack, and confirm; --user and --context are \
-        refused then, because they differ from receipt to receipt. A selection by filters is a job, as in \
+        refused then, because they differ from receipt to receipt. The content is made again with the \
+        present configuration, even if what is supplied is known. A selection by filters is a job, as in \
         receipts replay.
         """,
       arguments: [manyArgument],
@@ -151,7 +152,7 @@ enum ReceiptsCommands {
         ExampleSpec(
           "receiptctl receipts complete --state failed --reason http_422 --price price_1MbKJHJaEiB9UwXB "
             + "--rate 5/s",
-          "All receipts that the destination refused, with another price"),
+          "All receipts that the destination refused: with this price, and made again"),
       ]),
     run: ReceiptComplete.run)
 
