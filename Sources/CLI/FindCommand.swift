@@ -15,7 +15,8 @@ enum FindCommand {
       discussion: """
         X is any id: of a receipt, context, event, purchase, checkout session, customer, import or user; of \
         a payment (pi_…), an invoice (in_…) or a charge (ch_…) that an event names; your reference of a \
-        payment that the relay started; or a URL of a processor's dashboard that ends with an id. It may \
+        payment that the relay started, or the reference of a checkout, such as an order number, while its \
+        event is stored; or a URL of a processor's dashboard that ends with an id. It may \
         also be an e-mail address in an event, or the price of receipts, of which the newest are compared; \
         ends with 3 if there are more. If nothing has exactly this id, ids that begin or end with X \
         are found, if it has at least \(FindQuery.partMin) characters after its prefix. Ends with 66 when \

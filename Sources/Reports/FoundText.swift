@@ -92,8 +92,8 @@ public struct FoundText: Sendable {
     if query.isAddress { text = "no user has this id, and no stored event this address" }
     if query.beginnings.isEmpty, !query.isAddress {
       text =
-        "nothing has exactly this id, and a part of an id needs at least \(FindQuery.partMin) characters "
-        + "after its prefix"
+        "nothing has exactly this id, and no stored event names it, as a reference either; a part of an id "
+        + "needs at least \(FindQuery.partMin) characters after its prefix"
     }
     if let compared = found.compared {
       text += ", and none of the newest \(CountText.grouped(compared)) receipts has this price"
