@@ -4,6 +4,7 @@
 internal import Config
 internal import HTTPClient
 internal import Service
+internal import Terminal
 
 enum AssociationsCheck: DoctorCheck {
   static let subject = Finding.Check.associations
@@ -16,7 +17,7 @@ enum AssociationsCheck: DoctorCheck {
       DoctorProbe(probe.request(userAgent: DoctorScene.userAgent, timeout: DoctorProbe.timeout)) { result in
         let verdict = probe.judge(result)
         return .findings([
-          probe.company.map { copy(verdict, $0, probe.files.host) } ?? direct(verdict, probe.url)
+          probe.company.map { copy(verdict, $0, probe) } ?? direct(verdict, probe.url)
         ])
       }
     }
@@ -30,8 +31,9 @@ enum AssociationsCheck: DoctorCheck {
 
   /// What an app gets when it is installed comes from these copies; they are refreshed within a day or so.
   private static func copy(
-    _ verdict: AssociationProbe.Verdict, _ company: String, _ host: String
+    _ verdict: AssociationProbe.Verdict, _ company: String, _ probe: AssociationProbe
   ) -> Finding {
+    let host = probe.files.host
     switch verdict {
     case .current: return ok("\(company) has the file of \(host) as configured")
     case .faulty:
@@ -39,7 +41,9 @@ enum AssociationsCheck: DoctorCheck {
         "\(company) has another file of \(host); new installations use that one for up to a day",
         next: "If it stays so, see whether \(company) can fetch it: \(check)")
     case .unanswered(let cause):
-      return warning("\(company)'s copy of the file of \(host) is not known (\(cause))", next: again())
+      return warning(
+        "\(company)'s copy of the file of \(host) is not known (\(cause))",
+        next: "See whether this machine reaches it: curl -sv \(ShellWord.quoted(probe.url))")
     }
   }
 }
