@@ -60,7 +60,7 @@ public struct ReceiptAdvice: Sendable, Equatable {
           ["Deliveries of this app\(destination.map { " to \($0.name)" } ?? "") \($0.sentence)", $0.advice]
         }
         ?? [Self.schedule(receipt, app, rate, mayReplay: obstacle == nil, reader, now)]
-          + Self.retryNow(receipt, app: app, reader, now: now)
+        + Self.retryNow(receipt, app: app, reader, now: now)
     case .waiting:
       let wait = receipt.waitUntil.map { ", or is decided without it (\($0.relative(to: now)))" } ?? ""
       lines = [

@@ -1,5 +1,5 @@
-// `receiptctl stats`, the older form of `status`: the state of each app. Every number comes from an index or a
-// stored count.
+// `receiptctl stats`, the older form of `status`: the state of each app. Every number comes from an index
+// or a stored count.
 
 internal import Config
 internal import Domain

@@ -9,8 +9,8 @@ enum RequestTimeout {
   static let post: TimeInterval = 30
   /// A status, besides the time that the relay may hold the request (`wait`).
   static let status: TimeInterval = 15
-  /// Starting a payment: the relay gives Afterpay 10 s for the connection and 20 s for the answer, and Swedbank
-  /// Pay 20 s by default.
+  /// Starting a payment: the relay gives Afterpay 10 s for the connection and 20 s for the answer, and
+  /// Swedbank Pay 20 s by default.
   static let payment: TimeInterval = 45
   /// A capture: the relay gives Afterpay 10 s for the connection and 70 s for the answer.
   static let captureMax: TimeInterval = 100

@@ -106,7 +106,7 @@ extension AppConfiguration {
   /// The path of the section that says which sales are the app's, for messages.
   public var salesSection: String { "apps.\(slug).\(StripeProcessor.name)" }
 
-  /// The mode whose events the app leaves out, as in the configuration, `live` or `test`; nil if it takes both.
+  /// The mode whose events the app leaves out, `live` or `test`; nil if it takes both.
   public var modeLeftOut: String? {
     switch stripe?.settings.livemode {
     case .live: "test"

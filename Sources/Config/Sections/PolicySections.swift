@@ -1,5 +1,5 @@
-// The keys of `join`, `delivery` and `claims`, whose properties and defaults are in Domain/Policies.swift, those of
-// `claims` in Domain/Claim.swift. As ConfigurationReader: one thread, every fault.
+// The keys of `join`, `delivery` and `claims`, whose properties and defaults are in Domain/Policies.swift,
+// those of `claims` in Domain/Claim.swift. As ConfigurationReader: one thread, every fault.
 
 internal import Domain
 internal import Formats
