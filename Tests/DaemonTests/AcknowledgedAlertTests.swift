@@ -5,6 +5,7 @@ import Formats
 import Testing
 
 @testable import Config
+@testable import Service
 @testable import Store
 @testable import Upkeep
 
