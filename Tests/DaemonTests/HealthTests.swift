@@ -130,7 +130,7 @@ import Testing
     report.destinations[place]?.failingAlone = 2
     report.destinations[place]?.aloneAt = Self.now + .hours(3)
     #expect(
-      Self.findings(report).first?.summary
+      Self.findings(report).first?.what
         == "2 receipts of shop to purchasely fail while others pass, and are retried separately, "
         + "the first in 3 h")
   }
