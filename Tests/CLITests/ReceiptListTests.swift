@@ -251,7 +251,7 @@ import Testing
     arguments: [
       ("sub_delivered", "ask its support about the import id"), ("sub_failed", "receipts replay rcp_"),
       ("sub_failed", "make the receipt again: receiptctl receipts complete rcp_"),
-      ("sub_waiting", "receipts complete rcp_"), ("sub_pending", "It is due, and waits for its turn."),
+      ("sub_waiting", "receipts complete rcp_"), ("sub_pending", "It is due, and waits for its turn;"),
       ("sub_cancelled", "To deliver it after all"),
     ])
   func everyStateHasItsAdvice(object: String, advice: String) throws {

@@ -246,6 +246,7 @@ _receiptctl() {
     'config schema:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'reload '*':--database') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'reload '*':--process') :; return ;;
+    'reload '*':--why') :; return ;;
     'reload '*':--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'links check:--app') mapfile -t COMPREPLY < <(compgen -W "$(receiptctl words apps 2>/dev/null)" -- "$current"); return ;;
     'links check:--file') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
@@ -255,7 +256,7 @@ _receiptctl() {
   esac
   if [[ $current == -* ]]; then
     case "$command" in
-      'status '*) mapfile -t COMPREPLY < <(compgen -W '--app --watch -w --interval --config --json --no-input --help -h --version' -- "$current") ;;
+      'status '*) mapfile -t COMPREPLY < <(compgen -W '--app --latency --joins --watch -w --interval --config --json --no-input --help -h --version' -- "$current") ;;
       'show '*) mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'receipts list') mapfile -t COMPREPLY < <(compgen -W '--id --app --processor --state --user --reason --cause --error --status --join --price --no-import-id --user-conflict --since --until --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
       'receipts show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
@@ -308,7 +309,7 @@ _receiptctl() {
       'config check') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'config show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'config schema') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
-      'reload '*) mapfile -t COMPREPLY < <(compgen -W '--database --process --config --json --no-input --help -h --version' -- "$current") ;;
+      'reload '*) mapfile -t COMPREPLY < <(compgen -W '--database --process --why --config --json --no-input --help -h --version' -- "$current") ;;
       'links check') mapfile -t COMPREPLY < <(compgen -W '--app --file --fetch --config --json --no-input --help -h --version' -- "$current") ;;
       'completions '*) mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'manual '*) mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;

@@ -81,6 +81,8 @@ complete -c receiptctl -l no-input -d 'Never ask; refuse commands that need an a
 complete -c receiptctl -l help -s h -d 'Show this help'
 complete -c receiptctl -l version -d 'Show the version'
 complete -c receiptctl -n '__fish_seen_subcommand_from status' -l app -x -a '(receiptctl words apps 2>/dev/null)' -d 'Only this app, and what concerns all'
+complete -c receiptctl -n '__fish_seen_subcommand_from status' -l latency -d 'Also how long deliveries to each destination took, in the last hour, day and week'
+complete -c receiptctl -n '__fish_seen_subcommand_from status' -l joins -d 'How contexts joined, by app and day'
 complete -c receiptctl -n '__fish_seen_subcommand_from status' -l watch -s w -d 'The whole screen, live, until q or Ctrl-C'
 complete -c receiptctl -n '__fish_seen_subcommand_from status' -l interval -x -d 'How often to redraw with --watch; default 1s'
 complete -c receiptctl -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from list' -l id -x -d 'Only those of this purchase, payment, checkout session, customer or import, by its whole id'
@@ -338,6 +340,7 @@ complete -c receiptctl -n '__fish_seen_subcommand_from db; and __fish_seen_subco
 complete -c receiptctl -n '__fish_seen_subcommand_from config; and __fish_seen_subcommand_from init' -F
 complete -c receiptctl -n '__fish_seen_subcommand_from reload' -l database -r -F -d 'The database file that receiptd serves, if the configuration now names another one'
 complete -c receiptctl -n '__fish_seen_subcommand_from reload' -l process -x -d 'Refuse unless this process serves the database; for the systemd unit ($MAINPID)'
+complete -c receiptctl -n '__fish_seen_subcommand_from reload' -l why -x -d 'Why; kept in the audit'
 complete -c receiptctl -n '__fish_seen_subcommand_from links; and __fish_seen_subcommand_from check' -l app -x -a '(receiptctl words apps 2>/dev/null)' -d 'Only this app of the configuration; with --file, this app id or package'
 complete -c receiptctl -n '__fish_seen_subcommand_from links; and __fish_seen_subcommand_from check' -l file -r -F -d 'Look at this association file (Apple'\''s or Android'\''s) instead; - for stdin'
 complete -c receiptctl -n '__fish_seen_subcommand_from links; and __fish_seen_subcommand_from check' -l fetch -d 'Ask the hosts for their files, too'
