@@ -103,8 +103,8 @@ public struct PauseText: Sendable, Equatable {
     sentence = "were paused by \(pause.actor) \(since.past(to: now))\(why)."
     command = "receiptctl apps resume \(app)"
     advice =
-      "\(end); to resume them now: \(command). Pending receipts then go out at once; first cancel those of a "
-      + "user who is to be erased: receiptctl receipts cancel RECEIPT --why TEXT"
+      "\(end); to resume them now: \(command) (pending receipts go out at once: first cancel those of a user "
+      + "who is to be erased)"
     short = "paused by \(pause.actor)\(left ?? "")"
   }
 }

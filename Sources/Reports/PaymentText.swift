@@ -2,6 +2,7 @@
 // from any thread. Nothing is sanitized or escaped.
 
 public import Domain
+internal import Formats
 internal import Platform
 public import Store
 
@@ -120,7 +121,9 @@ public enum PaymentText {
   private static func missing(_ detail: ReceiptDetail) -> String? {
     let (app, purchase) = (detail.record.app, detail.record.purchase)
     let (seen, section) = (purchase.observations, "apps.\(app).\(purchase.key.processor)")
-    let fetch = "receiptctl events backfill --app \(app) --since \(purchase.createdAt.rfc3339)"
+    // What is missing may have happened before the first event of it came.
+    let since = (purchase.createdAt - .hours(1)).rfc3339
+    let fetch = "receiptctl events backfill --app \(app) --since \(since)"
     let unused = detail.events.filter { $0.outcome != EventOutcome.receipt.rawValue }.suffix(eventsMax)
     let ids = unused.map(\.id.text).joined(separator: " ")
     let again = "receiptctl reload; and then: \(ids.isEmpty ? fetch : "receiptctl events reprocess \(ids)")"

@@ -278,8 +278,9 @@ public struct DestinationAdvice: Sendable, Equatable {
   /// - Parameter cause: why deliveries to it are stopped.
   public func correction(for cause: Reason?) -> String {
     let command = SecretRefresh.command(refresh, of: secret)
-    // These answers judge the credentials alone. The command names a source that needs a restart.
-    guard cause == .status(401) || cause == .status(403) else {
+    // A 401 judges the credentials alone; a 403 may mean the path or a client certificate. The command names a
+    // source that needs a restart.
+    guard cause == .status(401) else {
       return "\(name) (\(settings.joined(separator: ", "))), \(command)"
     }
     let source = files.isEmpty || refresh != .reload ? "" : " (\(files.joined(separator: ", ")))"
@@ -302,7 +303,7 @@ public enum SuggestedReplay {
     guard Reason(reason).isRefusal else { return nil }
     return "A replay sends the same content again. If the configuration was wrong, correct it, run "
       + "receiptctl reload, and make the receipts again, all with one price: receiptctl receipts "
-      + "complete --app \(app) --state failed --reason \(reason) --price PRICE"
+      + "complete --app \(app) --state failed --reason \(reason) --price PRICE --rate \(suggestedRate)"
   }
 
   /// Replays an app's receipts that failed for a reason and were created at or after a time.

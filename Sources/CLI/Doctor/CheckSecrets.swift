@@ -54,7 +54,8 @@ enum SecretsCheck: DoctorCheck {
     return [
       failure(
         "\(faults.count) of \(CountText.of(secrets.count, "secret")) cannot be used, such as \(first)",
-        next: "When receiptd can read them all: receiptctl reload")
+        next: "When receiptd can read them all: receiptctl reload; those of its environment and systemd's "
+          + "credentials need a restart")
     ]
   }
 

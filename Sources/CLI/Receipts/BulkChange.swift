@@ -69,11 +69,12 @@ struct BulkChange {
   /// What the destinations do with corrections, and what a replay of refused receipts does not do.
   private var warnings: [String] {
     if kind == .replay {
-      let refused = plan.groups.first { $0.state == .failed && $0.reason?.isRefusal == true }
-      let text = refused.flatMap {
-        SuggestedReplay.afterCorrection(app: $0.app, reason: $0.reason?.text ?? "")
-      }
-      return text.map { [DisplayText.clean($0)] } ?? []
+      let isRefused = plan.groups.contains { $0.state == .failed && $0.reason?.isRefusal == true }
+      return isRefused
+        ? [
+          "A replay sends the same content again. If the configuration was wrong, correct it, run receiptctl "
+            + "reload, and make them again: the same command with complete and --price PRICE."
+        ] : []
     }
     guard kind == .correct else { return [] }
     let apps = Set(plan.groups.map(\.app)).sorted()

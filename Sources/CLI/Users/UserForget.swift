@@ -327,7 +327,7 @@ struct UserForget {
     }
     reportUnreadable()
     reportCopies()
-    let isAll = done.open.isEmpty && done.capturing.isEmpty && search.unreadable.isEmpty
+    let isAll = done.open.isEmpty && done.capturing.isEmpty && done.held.isEmpty && search.unreadable.isEmpty
     return isAll && done.requests.allSatisfy { $0.fault == nil } ? .done : .partly
   }
 

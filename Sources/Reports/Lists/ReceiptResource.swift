@@ -93,11 +93,16 @@ extension ReceiptFilter: ListFilter {
       ) {
         $0.customerID = CustomerID($1)
       },
-      FilterField("reason", "REASON", "Reason", "Only those with this reason, such as http_422 or user") {
-        filter, text, _ in
+      FilterField(
+        "reason", "REASON", "Reason",
+        "Only those with this reason, such as http_422 or user; pending ones whose last attempt failed so"
+      ) { filter, text, _ in
         filter.reason = text
-        // A list shows the cause of a receipt that has no reason yet.
-        return Reason.fault(inCause: text) == nil ? nil : Reason.fault(in: text).map { "is wrong: \($0)" }
+        guard let fault = Reason.fault(in: text) else { return nil }
+        guard Reason.fault(inCause: text) == nil else { return "is wrong: \(fault)" }
+        // A list shows the cause of a receipt that has no reason yet; others have a reason.
+        let mayBePending = filter.states.isEmpty || filter.states.contains(.pending)
+        return mayBePending ? nil : "only pending receipts have this reason; see --cause \(text)"
       },
       cause(
         "cause",

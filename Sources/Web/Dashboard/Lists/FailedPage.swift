@@ -72,7 +72,7 @@ struct FailedPage {
     var table = DataTable(
       "New or growing first, then those that somebody takes care of",
       [.init("Failure", isLong: true), .init("App")] + (showsProcessor ? [.init("Processor")] : []) + [
-        .init("Receipts", isNumber: true), .init("Last 24 hours"), .init("Newest"),
+        .init("Receipts", isNumber: true), .init("Made in 24 hours"), .init("Newest"),
         .init("Said by the destination", isLong: true), .init("State", isLong: true),
       ] + (mayChange ? [.init("Actions")] : []))
     for entry in groups {
@@ -102,7 +102,8 @@ struct FailedPage {
           Tag.a(.href(Link("receipts", query: listQuery))) {
             PageParts.number(group.count)
           },
-          Sparkline(hours: entry.hours.map { DeliveryCount(failed: $0) }).html,
+          entry.hours.isEmpty
+            ? HTML {} : Sparkline(hours: entry.hours.map { DeliveryCount(failed: $0) }).html,
           PageParts.time(group.newest, now: now), said(entry), state(group),
         ] + (mayChange ? [actions(group, query, list: listQuery)] : []))
     }
