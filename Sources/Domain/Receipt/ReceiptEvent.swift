@@ -72,8 +72,7 @@ public struct ReceiptAttempt: Sendable, Equatable {
 /// What a destination received.
 public struct SentReceipt: Sendable, Equatable {
   public var destination: DestinationName
-  /// Nil if it must not be stored.
-  public var body: [UInt8]?
+  public var body: [UInt8]
   /// The content of the body; nil if it cannot be determined.
   public var content: Content?
 
@@ -91,7 +90,7 @@ public struct SentReceipt: Sendable, Equatable {
     }
   }
 
-  public init(to destination: DestinationName, body: [UInt8]?, content: Content?) {
+  public init(to destination: DestinationName, body: [UInt8], content: Content?) {
     self.destination = destination
     self.body = body
     self.content = content

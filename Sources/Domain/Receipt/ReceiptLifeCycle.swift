@@ -217,7 +217,7 @@ extension Receipt {
   private mutating func replay(
     dueAt: Timestamp, _ payload: ReceiptPayload?, at moment: ReceiptMoment
   ) throws(ReceiptRefusal) {
-    if let payload, body == nil || destination != payload.destination {
+    if let payload, destination != payload.destination {
       guard state == .delivered || !isReversal else { throw .notAllowed(state) }
       use(payload)
     }

@@ -91,23 +91,20 @@ public struct RecordAttempt: StoreCommand {
     var record = before
     var joiner = Joiner(store)
     let isRedirected = isRedirected(record, store.rules(of: record.app))
-    // Whether its user was erased while the attempt was under way.
-    var isErased = record.purchase.isErased
     if let sent, report.mayHaveArrived, !isRedirected {
-      let wasAccepted = if case .delivered = decision { true } else { false }
-      isErased = try !joiner.keepSent(
-        sent, to: place.destination, wasAccepted: wasAccepted, in: &record)
+      try joiner.keepSent(sent, to: place.destination, in: &record)
     }
     let wasChangedMeanwhile = before != record
     var report = report
+    // Its user was erased while the attempt was under way.
+    let isErased = record.purchase.isErased
     if isErased { report.response = [] }
     try store.attempts.insert(report, row: row, at: place)
     if saysSomething {
       store.latencies.count(report.duration, report.isAcceptance ? .accepted : .failed, at: place)
     }
     if !isRedirected {
-      let attempt = attempt(on: before, isErased: isErased, now: store.now)
-      record.apply(.attempted(attempt), at: store.moment(of: record))
+      record.apply(.attempted(attempt(on: before, now: store.now)), at: store.moment(of: record))
     }
     if let time = record.firstDelivery(after: before) {
       store.latencies.count(time, .sincePayment, at: place)
@@ -136,10 +133,10 @@ public struct RecordAttempt: StoreCommand {
   private var saysSomething: Bool { report.status != nil || report.error != Self.cutShort }
 
   /// - Parameter before: the purchase as it was when the attempt had ended.
-  private func attempt(on before: PurchaseRecord, isErased: Bool, now: Timestamp) -> ReceiptAttempt {
+  private func attempt(on before: PurchaseRecord, now: Timestamp) -> ReceiptAttempt {
     var decision = decision
     switch decision {
-    case .delivered where isErased: decision = .delivered(importID: nil)
+    case .delivered where before.purchase.isErased: decision = .delivered(importID: nil)
     case .failed(.gaveUp):
       // The time that is used up is that of the attempt. A replay since then has its own.
       if let receipt = before.receipt, let dueAt = receipt.nextAttemptAt, let began = receipt.retrySince,

@@ -218,24 +218,14 @@ extension Joiner {
 
 extension Joiner {
   /// Restores the content that an attempt has sent, if the receipt was made again meanwhile.
-  /// - Parameter wasAccepted: whether the destination accepted it, so that it is not sent again.
-  /// - Returns: false if the content must not be stored.
   mutating func keepSent(
-    _ bytes: [UInt8], to destination: DestinationName, wasAccepted: Bool, in record: inout PurchaseRecord
-  ) throws(StoreFault) -> Bool {
-    guard !record.purchase.isErased else { return false }
-    guard let receipt = record.receipt, receipt.body != bytes, receipt.state != .delivered else {
-      return true
-    }
+    _ bytes: [UInt8], to destination: DestinationName, in record: inout PurchaseRecord
+  ) throws(StoreFault) {
+    guard let receipt = record.receipt, receipt.body != bytes, receipt.state != .delivered,
+      !record.purchase.isErased
+    else { return }
     var sent = SentReceipt(to: destination, body: bytes, content: nil)
-    let content = try content(of: bytes, to: destination, record)
-    // Nothing in the database explains these bytes: they may be for a user who was erased meanwhile.
-    let isForgotten = content == nil && store.erasures.isInUse
-    if isForgotten {
-      guard wasAccepted else { return false }
-      sent.body = nil
-    }
-    if let content {
+    if let content = try content(of: bytes, to: destination, record) {
       if let old = record.purchase.contextID, old != content.purchase.contextID {
         store.changes.contextIDs.insert(old)
         // This context was guessed to replace the sent one, or is another user's, so it belongs to another
@@ -250,7 +240,6 @@ extension Joiner {
         priceID: content.priceID, priceMismatch: content.priceMismatch, contextDisputed: content.isDisputed)
     }
     record.apply(.foundSent(sent), at: store.moment(of: record, sentTo: destination))
-    return !isForgotten
   }
 
   private typealias SentContent = (

@@ -118,43 +118,6 @@ struct ForgetTests {
     #expect(try store.integer("SELECT count(*) FROM attempts WHERE length(response) > 0") == 0)
   }
 
-  @Test(
-    "What was sent for a user who was erased before the answer is not stored, and is not sent again",
-    arguments: [200, 503])
-  func isForgottenMeanwhile(status: Int64) throws {
-    let store = try TestStore()
-    try store.ingest(Said.completed(user: "user-jane", prices: ["price_1"]))
-    store.advance(day)
-    try store.endWaits()
-    let id = try store.only().receiptID
-    let sent = try #require(try store.only().receipt?.body)
-    #expect(String(decoding: sent, as: UTF8.self).contains("user-jane"))
-    // A stronger source names another user while the attempt is under way.
-    var said = Said.invoice()
-    said.names = [NamedUser(id: "user-jack", source: .ownKeyOfInvoice, standing: .counts)]
-    try store.ingest(said)
-    let made = try store.only().receipt?.body
-    #expect(made != sent)
-    for table in ForgetUserRows.Table.allCases {
-      _ = try store.apply(ForgetUserRows(table, app: "ios", userID: "user-jane"))
-    }
-    var report = AttemptReport(at: store.now, status: status)
-    report.response = Array("answer-jane".utf8)
-    let isAccepted = status == 200
-    _ = try store.apply(
-      RecordAttempt(
-        of: id, app: "ios", sent: sent, report: report,
-        decision: isAccepted ? .delivered(importID: "imp-jane") : .retry(at: store.now, spent: true)))
-    let dump = try TestEngine.current.dump(store.folder)
-    for text in Self.personal { #expect(!dump.contains(text), "\(text)") }
-    let receipt = try #require(try store.only().receipt)
-    #expect(receipt.state == (isAccepted ? .delivered : .pending))
-    #expect(receipt.body == (isAccepted ? nil : made))
-    guard isAccepted else { return }
-    #expect(try store.apply(ReplayReceipt(id: id, force: true, dueAt: store.now)) == .done)
-    #expect(try store.only().receipt?.body == made, "an operator may send it for the user it has now")
-  }
-
   /// A purchase of a customer without a user, which was only noted, and one of each of these users.
   private func customer(of users: [String]) throws -> TestStore {
     let store = try TestStore()
