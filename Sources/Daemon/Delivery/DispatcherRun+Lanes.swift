@@ -11,7 +11,10 @@ extension DispatcherRun {
   /// Creates or updates the lanes of these apps, one for each destination. The lane of a removed app or
   /// destination starts nothing more; its deliveries under way are still judged and stored.
   mutating func use(_ directory: AppDirectory) {
-    for app in directory.apps.values { expedite(app) }
+    // At a start there are no lanes: what is only down keeps its pause, so that a relay that cannot stay up does
+    // not ask a destination again at each try.
+    let isStart = lanes.isEmpty
+    for app in directory.apps.values { expedite(app, onlyPaused: isStart) }
     let breakers: [AppDestination: Breaker]
     do throws(StoreFault) {
       breakers = try reader.breakers()
@@ -44,11 +47,11 @@ extension DispatcherRun {
     }
   }
 
-  /// A lane with a breaker that an earlier run or another program has stored. The configuration may have been
-  /// corrected since, so a probe is due at once.
+  /// A lane with a breaker that an earlier run or another program has stored. A configuration that was refused
+  /// may have been corrected since, so a probe is due at once.
   private func lane(_ app: App, _ route: DeliveryRoute, _ stored: Breaker?) -> Lane {
     var breaker = stored ?? Breaker()
-    breaker.probeNow(now: now)
+    if breaker.state == .paused { breaker.probeNow(now: now) }
     return Lane(app, route, breaker: breaker, now: now, monotonic: monotonic)
   }
 
@@ -56,12 +59,15 @@ extension DispatcherRun {
   /// or a reload may have fixed the cause, or an operator asked to try again. Submitted between the last
   /// outcome that was decided before and the first probe after it: an outcome stored later would wait for the
   /// whole pause, and a successful probe closes the breaker, after which nothing is expedited.
-  func expedite(_ app: App) {
+  /// - Parameter onlyPaused: leave out those of a destination that is only down.
+  func expedite(_ app: App, onlyPaused: Bool = false) {
     guard parts.ownership.lease(of: app.slug) != nil else { return }
     let present = lanes.values.map(\.app).filter { $0.slug == app.slug }
     // If this is not stored, the receipts become due after that pause anyway.
     let pause = (present + [app]).map(\.delivery.breaker.openFor).max() ?? .zero
-    _ = parts.committer.submit(Expedite(app: app.slug, pause: pause), from: .internal) { _ in }
+    _ = parts.committer.submit(
+      Expedite(app: app.slug, pause: pause, onlyPaused: onlyPaused), from: .internal
+    ) { _ in }
   }
 
   /// Closes the breaker of a destination that its app does not use any more: it stops nothing, and no probe
@@ -140,7 +146,7 @@ extension DispatcherRun {
   private mutating func begin(_ app: AppSlug) -> Bool {
     do throws(StoreFault) {
       let breakers = try reader.breakers()
-      if let known = places[app]?.compactMap({ lanes[$0]?.app }).first { expedite(known) }
+      if let known = places[app]?.compactMap({ lanes[$0]?.app }).first { expedite(known, onlyPaused: true) }
       renewLanes(of: app, breakers)
       return true
     } catch {

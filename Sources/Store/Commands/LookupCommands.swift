@@ -209,10 +209,13 @@ public struct Expedite: StoreCommand {
   public var app: AppSlug
   /// The length of a pause of the app's breakers.
   public var pause: Duration
+  /// Leave out those of a destination that is only down: it may still be.
+  public var onlyPaused: Bool
 
-  public init(app: AppSlug, pause: Duration) {
+  public init(app: AppSlug, pause: Duration, onlyPaused: Bool = false) {
     self.app = app
     self.pause = pause
+    self.onlyPaused = onlyPaused
   }
 
   public var scope: CommandScope { .apps([app]) }
@@ -224,6 +227,7 @@ public struct Expedite: StoreCommand {
     for destination in try store.purchases.pendingDestinations(of: app) {
       let place = AppDestination(app, destination)
       guard let breaker = store.breakers.byPlace[place], breaker.state != .closed else { continue }
+      if onlyPaused, breaker.state != .paused { continue }
       // An earlier configuration may have had a longer pause.
       try store.purchases.expedite(place, now: store.now, until: max(until, breaker.probeAt ?? until))
       isStopped = true

@@ -104,10 +104,13 @@ final class CountRows {
     guard let new else { return }
     changes[new, default: 0] += 1
     if new.state == ReceiptState.failed.rawValue { entered[new, default: 0] += 1 }
-    guard new.state != old?.state else { return }
-    if new.state == ReceiptState.delivered.rawValue { ends[new.app, default: (0, 0)].delivered += 1 }
+    let hasEnded = new.state != old?.state
+    if hasEnded, new.state == ReceiptState.delivered.rawValue {
+      ends[new.app, default: (0, 0)].delivered += 1
+    }
     guard new.state == ReceiptState.failed.rawValue else { return }
-    ends[new.app, default: (0, 0)].failed += 1
+    if hasEnded { ends[new.app, default: (0, 0)].failed += 1 }
+    // One that fails for another reason now is among those of that reason.
     let made = madeAt?.unixMilliseconds ?? 0
     let failure = Failure(app: new.app, reason: new.reason, cause: new.cause)
     let known = failures[failure] ?? (0, made)
