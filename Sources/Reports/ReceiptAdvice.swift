@@ -278,8 +278,8 @@ public struct DestinationAdvice: Sendable, Equatable {
   /// - Parameter cause: why deliveries to it are stopped.
   public func correction(for cause: Reason?) -> String {
     let command = SecretRefresh.command(refresh, of: secret)
-    // A 401 judges the credentials alone; a 403 may mean the path or a client certificate. The command names a
-    // source that needs a restart.
+    // A 401 judges the credentials alone; a 403 may mean the path or a client certificate. The command names
+    // a source that needs a restart.
     guard cause == .status(401) else {
       return "\(name) (\(settings.joined(separator: ", "))), \(command)"
     }

@@ -11,8 +11,8 @@ extension DispatcherRun {
   /// Creates or updates the lanes of these apps, one for each destination. The lane of a removed app or
   /// destination starts nothing more; its deliveries under way are still judged and stored.
   mutating func use(_ directory: AppDirectory) {
-    // At a start there are no lanes: what is only down keeps its pause, so that a relay that cannot stay up does
-    // not ask a destination again at each try.
+    // At a start there are no lanes: what is only down keeps its pause, so that a relay that cannot stay up
+    // does not ask a destination again at each try.
     let isStart = lanes.isEmpty
     for app in directory.apps.values { expedite(app, onlyPaused: isStart) }
     let breakers: [AppDestination: Breaker]
@@ -47,8 +47,8 @@ extension DispatcherRun {
     }
   }
 
-  /// A lane with a breaker that an earlier run or another program has stored. A configuration that was refused
-  /// may have been corrected since, so a probe is due at once.
+  /// A lane with a breaker that an earlier run or another program has stored. A configuration that was
+  /// refused may have been corrected since, so a probe is due at once.
   private func lane(_ app: App, _ route: DeliveryRoute, _ stored: Breaker?) -> Lane {
     var breaker = stored ?? Breaker()
     if breaker.state == .paused { breaker.probeNow(now: now) }
