@@ -266,14 +266,14 @@ import Testing
     let id = try harness.purchase("sub_1")
     let breaker = Breaker(
       state: .paused, probeAt: harness.clock.now.advanced(by: .seconds(30)), since: harness.clock.now,
-      cause: .status(403))
-    try harness.attempt(id, status: 403, .retry(at: harness.clock.now, spent: false), breaker: breaker)
+      cause: .status(401))
+    try harness.attempt(id, status: 401, .retry(at: harness.clock.now, spent: false), breaker: breaker)
     harness.clock.advance(.seconds(10))
     let shown = harness.run("receipts", "show", id).out
     #expect(
       shown.contains(
         "Deliveries of this app to purchasely stopped 10 s ago, the destination refuses the configuration "
-          + "(http_403), next probe in 20 s."))
+          + "(http_401), next probe in 20 s."))
     #expect(shown.contains("apps.ios.purchasely.api_key, then run"))
   }
 

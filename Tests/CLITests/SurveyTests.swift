@@ -129,7 +129,7 @@ import Testing
       #expect(text.contains("correct apps.ios.stripe.except"))
     }
     for text in try shown("undecided", [.began, .otherPrice]) {
-      #expect(text.contains("receiptctl events backfill --app ios --since 2026-11-20T10:00:00.000Z"))
+      #expect(text.contains("receiptctl events backfill --app ios --since 2026-11-20T09:00:00.000Z"))
     }
     let unknown = harness.run("show", "sub_nothing-1")
     #expect(unknown.code == .notFound)

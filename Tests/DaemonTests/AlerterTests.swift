@@ -95,7 +95,7 @@ import Testing
       let text = try #require(first.first?["what_to_do"]?.stringValue)
       #expect(text.hasPrefix("Fix the cause, then: \(command). A replay sends the same content again."))
       #expect(
-        text.hasSuffix("receipts complete --app shop --state failed --reason http_422 --price PRICE"))
+        text.hasSuffix("complete --app shop --state failed --reason http_422 --price PRICE --rate 5/s"))
       for number in 4...5 { try bench.fail(number, status: 400) }
       #expect(try bench.pass(.minutes(9), &run).isEmpty)
       try bench.fail(6)
