@@ -38,9 +38,6 @@ enum Incident: String, CaseIterable {
   case leakedKey = "A client key leaked"
   case accountChanged = "The Stripe account changed"
 
-  /// Whether it is about a database's file or its disk.
-  var isOfFile: Bool { [.fullDisk, .lostDatabase, .movedFile, .damaged].contains(self) }
-
   var sign: IncidentSign {
     switch self {
     case .refusedReceipts:

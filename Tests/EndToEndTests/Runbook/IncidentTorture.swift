@@ -52,20 +52,11 @@ struct IncidentTorture {
   }
 
   @Test("Both faces show it, its commands end it, and nothing is lost or sent twice", arguments: playable)
-  func play(_ incident: Incident) throws { try Self.play(incident, try PastDatabase.shared()) }
-
-  @Test(
-    .enabled(if: DatabasePlace.hasServer),
-    arguments: Incident.allCases.filter { !$0.isOfFile })
-  func `The same on PostgreSQL`(_ incident: Incident) throws {
-    try DatabasePlace.$current.withValue(.server) { try Self.play(incident, nil) }
-  }
-
-  private static func play(_ incident: Incident, _ past: PastDatabase?) throws {
+  func play(_ incident: Incident) throws {
     let scene = try #require(try RunbookScene.of(incident.rawValue))
     let steps = try Runbook().steps(of: incident.rawValue)
     let begin = MonotonicInstant.now()
-    try scene.withRelay(past: past) { run in
+    try scene.withRelay(past: try PastDatabase.shared()) { run in
       let start = RFC3339.string(unixMilliseconds: SystemClock().wallMilliseconds)
       let faces = IncidentFaces(run: run, sign: incident.sign)
       #expect(try !faces.isShown(), "it begins healthy")
@@ -84,7 +75,7 @@ struct IncidentTorture {
       }
       try scene.check?(run.relay, run.destination)
       if !incident.sign.lasts { try faces.wait(shown: false) }
-      try isDeliveredOnce(run, since: start)
+      try Self.isDeliveredOnce(run, since: start)
       #expect(try run.run("receiptctl db check").code == 0)
     }
     print("incident: \(incident.rawValue): \(MonotonicInstant.now().duration(since: begin))")

@@ -25,22 +25,6 @@ struct RunbookTests {
   @Test(arguments: Runbook.titles.filter { ![Incident.fullDisk.rawValue, certificate].contains($0) })
   func `Its commands have the effects and outputs that it shows`(title: String) throws { try Self.run(title) }
 
-  /// About a database's file, or with a server in each case.
-  private static let ofOneEngine: Set<String> = [
-    certificate, "Move to another machine", "Remove a relay", "The PostgreSQL database cannot be reached",
-    "The PostgreSQL database cannot be used", "The database is damaged, and there is no backup",
-    "The last backup is too old", "Upgrade, and roll back", "Which relay delivers an app",
-  ]
-
-  @Test(
-    .enabled(if: DatabasePlace.hasServer && !Runbook.isRecording, "needs a server"),
-    arguments: Runbook.titles.filter { title in
-      !ofOneEngine.contains(title) && !(Incident(rawValue: title)?.isOfFile ?? false)
-    })
-  func `Its commands have the same effects and outputs on PostgreSQL`(title: String) throws {
-    try DatabasePlace.$current.withValue(.server) { try Self.run(title) }
-  }
-
   @Test(
     "The commands of a full disk have the effects and outputs that it shows",
     .enabled(if: Tool.hasNamespaces, "needs a separate file system"))
