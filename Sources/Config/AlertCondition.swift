@@ -197,14 +197,14 @@ extension AlertCondition {
   }
 
   private static func age(_ text: String) -> Duration? {
-    DurationText.duration(parsing: text).flatMap { ConfigurationLimits.alertAge.contains($0) ? $0 : nil }
+    DurationText.duration(parsing: text).flatMap { KeyRanges.alertAge.contains($0) ? $0 : nil }
   }
 
   private static func count(_ text: String) -> Int? {
-    Int(text).flatMap { ConfigurationLimits.alertCount.contains($0) ? $0 : nil }
+    Int(text).flatMap { KeyRanges.alertCount.contains($0) ? $0 : nil }
   }
 
   private static func size(_ text: String) -> Int? {
-    SizeText.bytes(parsing: text).flatMap { ConfigurationLimits.alertDiskBytes.contains($0) ? $0 : nil }
+    SizeText.bytes(parsing: text).flatMap { KeyRanges.alertDiskBytes.contains($0) ? $0 : nil }
   }
 }

@@ -90,7 +90,7 @@ extension Configuration {
           "Retention of data. A receipt that is waiting or pending is kept at any age."),
         backup,
         .key(
-          "alerts", \.alerts, .list(of: .section(Alert.section), count: ConfigurationLimits.alerts, "alerts"),
+          "alerts", \.alerts, .list(of: .section(Alert.section), count: KeyRanges.alerts, "alerts"),
           "The receivers that are notified of problems: Slack, PagerDuty, a mailbox, or any address that "
             + "accepts a POST of JSON. Test them with: receiptctl alerts test."),
         .optional(

@@ -20,7 +20,7 @@ public struct ConfigurationSnapshot: Sendable {
       ("listen.tls.certificate", tls?.certificatePath), ("listen.tls.key", tls?.keyPath),
     ] {
       guard let path,
-        let content = try? FileReading.content(of: path, bytesMax: ConfigurationLimits.pemFileBytesMax)
+        let content = try? FileReading.content(of: path, bytesMax: KeyRanges.pemFileBytesMax)
       else { continue }
       files[key] = Array(SHA256.digest(content.bytes))
     }

@@ -38,7 +38,7 @@ public enum ConfigurationLoader {
 
   private static func content(_ path: String) throws(ConfigurationFaults) -> FileContent {
     do {
-      return try FileReading.content(of: path, bytesMax: ConfigurationLimits.fileBytesMax)
+      return try FileReading.content(of: path, bytesMax: KeyRanges.fileBytesMax)
     } catch {
       throw refusal(
         "cannot read the configuration \(path) (\(error.reason)); name another one with --config or "

@@ -46,7 +46,7 @@ struct ConfigurationReader {
     // Only the daemon needs the key; a program that loads the configuration without secrets need not read it.
     guard secrets.policy == .required else { return }
     do {
-      let bytes = try FileReading.content(of: file, bytesMax: ConfigurationLimits.pemFileBytesMax).bytes
+      let bytes = try FileReading.content(of: file, bytesMax: KeyRanges.pemFileBytesMax).bytes
       // RFC 7468 §2; text that is not UTF-8 cannot be PEM.
       if String(validating: bytes, as: UTF8.self)?.contains("-----BEGIN ") != true {
         collector.fault(path, "is not a PEM file (no line begins with -----BEGIN): \(file)")

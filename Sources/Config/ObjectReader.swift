@@ -93,7 +93,7 @@ extension ConfigurationReader {
       return nil
     }
     let size = text.utf8.count
-    guard size > 0, size <= ConfigurationLimits.textBytesMax,
+    guard size > 0, size <= KeyRanges.textBytesMax,
       !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
     else {
       collector.fault(path, "must be \(expected), but is empty, too long or has a control character in it")

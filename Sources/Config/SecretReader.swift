@@ -55,7 +55,7 @@ struct SecretReader {
 
     var fileBytesMax: Int {
       switch self {
-      case .secret, .databaseURL: ConfigurationLimits.secretFileBytesMax
+      case .secret, .databaseURL: KeyRanges.secretFileBytesMax
       case .document(let bytesMax): bytesMax
       }
     }
@@ -198,7 +198,7 @@ struct SecretReader {
       return "has spaces or line breaks around it"
     }
     if value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return "has a control character in it" }
-    return value.utf8.count > ConfigurationLimits.secretBytesMax ? "is too long for a secret" : nil
+    return value.utf8.count > KeyRanges.secretBytesMax ? "is too long for a secret" : nil
   }
 
   private static func isVariableName(_ name: String) -> Bool {

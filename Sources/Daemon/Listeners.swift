@@ -127,7 +127,7 @@ enum Listeners {
   private static func pem(_ path: String, key: String) throws(Fault) -> String {
     let content: FileContent
     do throws(SystemError) {
-      content = try FileReading.content(of: path, bytesMax: ConfigurationLimits.pemFileBytesMax)
+      content = try FileReading.content(of: path, bytesMax: KeyRanges.pemFileBytesMax)
     } catch {
       throw Fault(path: key, message: "cannot be read: \(error.reason)")
     }

@@ -153,7 +153,7 @@ import Testing
   @Test func `A page stays small with the longest value of every key, in every language`() throws {
     var links = try ReturnPageBed.links()
     let url =
-      "https://example.com/" + String(repeating: "a", count: ConfigurationLimits.storeURLBytesMax - 20)
+      "https://example.com/" + String(repeating: "a", count: KeyRanges.storeURLBytesMax - 20)
     var page = AppConfiguration.Links.ReturnPage(name: String(repeating: "語", count: 33))
     (page.iosStore, page.androidStore, page.support) = (url, url, .page(url))
     page.accentLight = PageColor("#7a1fa2")

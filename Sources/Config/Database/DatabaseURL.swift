@@ -18,7 +18,7 @@ public struct DatabaseURL: Sendable, Equatable, CustomStringConvertible {
   /// be read.
   public func readAgain() -> String? {
     guard case .file(let path) = secret.source,
-      let bytes = try? FileReading.content(of: path, bytesMax: ConfigurationLimits.secretFileBytesMax).bytes
+      let bytes = try? FileReading.content(of: path, bytesMax: KeyRanges.secretFileBytesMax).bytes
     else { return nil }
     return String(validating: bytes, as: UTF8.self)?.split(whereSeparator: \.isNewline).first.map(String.init)
   }

@@ -25,7 +25,7 @@ extension AppConfiguration {
           advice: "write the address of your backend, which gets the receipts",
           "The URL that receipts are posted to."),
         .required(
-          "secrets", \.secrets, .secrets(count: ConfigurationLimits.webhookSecrets),
+          "secrets", \.secrets, .secrets(count: KeyRanges.webhookSecrets),
           example: ["file:/etc/receiptd/secrets/webhook_secret"],
           advice: "write the key that signs the receipts: [\"env:NAME\"]",
           "The key that signs receipts, whsec_ and 24 to 64 bytes in base64, such as from: echo "

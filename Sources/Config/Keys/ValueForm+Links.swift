@@ -43,7 +43,7 @@ extension ConfigurationReader {
   fileprivate func domainFile(_ value: JSONValue, path: String) -> AppConfiguration.Links.DomainFile? {
     guard let file = filePath(value, path: path) else { return nil }
     do {
-      let content = try FileReading.content(of: file, bytesMax: ConfigurationLimits.domainFileBytesMax).bytes
+      let content = try FileReading.content(of: file, bytesMax: KeyRanges.domainFileBytesMax).bytes
       if content.isEmpty {
         collector.fault(path, "is empty (\(file)); download it again from Apple or your payment processor")
       } else if String(decoding: content, as: UTF8.self).contains("PRIVATE KEY-----") {
@@ -64,7 +64,7 @@ extension ConfigurationReader {
 extension ValueForm<[PriceID: CheckoutPage]> {
   /// Pages by price.
   static var checkoutPages: ValueForm {
-    let range = ConfigurationLimits.checkoutPages
+    let range = KeyRanges.checkoutPages
     return ValueForm(
       shape: ValueShape(
         "an object of up to \(range.upperBound) https URLs, by price",

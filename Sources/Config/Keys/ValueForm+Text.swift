@@ -8,7 +8,7 @@ internal import Platform
 extension ValueForm<String> {
   /// - Parameter expected: what the text is, as the end of "must be …".
   static func text(_ expected: String, words: String? = nil, bytesMax: Int? = nil) -> ValueForm {
-    let most = bytesMax ?? ConfigurationLimits.textBytesMax
+    let most = bytesMax ?? KeyRanges.textBytesMax
     return ValueForm(
       shape: ValueShape(words ?? expected, .text(bytesMax: most)),
       read: { value, path, context in
@@ -217,7 +217,7 @@ extension ValueForm {
 
 extension JSONValue {
   /// The schema of a text. The reader counts bytes, of which a character has one or more.
-  static func text(bytesMax: Int = ConfigurationLimits.textBytesMax) -> JSONValue {
+  static func text(bytesMax: Int = KeyRanges.textBytesMax) -> JSONValue {
     ["type": "string", "minLength": 1, "maxLength": .integer(Int64(bytesMax))]
   }
 
@@ -230,7 +230,7 @@ extension JSONValue {
 
   /// The schema of a URL that `EndpointURL` accepts.
   static func url(bytesMax: Int? = nil) -> JSONValue {
-    text(bytesMax: bytesMax ?? ConfigurationLimits.textBytesMax)
+    text(bytesMax: bytesMax ?? KeyRanges.textBytesMax)
       .adding("pattern", .string(urlPattern))
   }
 }

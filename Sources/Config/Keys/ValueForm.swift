@@ -102,7 +102,7 @@ extension ValueForm<Int> {
 
 extension ValueForm<UInt16> {
   static var port: ValueForm {
-    let number = ValueForm<Int>.integer(in: ConfigurationLimits.ports)
+    let number = ValueForm<Int>.integer(in: KeyRanges.ports)
     return ValueForm(
       shape: number.shape, read: { number.read($0, $1, $2).map(UInt16.init(clamping:)) },
       show: { .integer(Int64($0)) })
@@ -288,7 +288,7 @@ extension ValueForm {
     read: @escaping @Sendable (JSONValue, _ name: String, _ path: String, ConfigurationReader) -> Item?,
     show: @escaping @Sendable (_ name: String, Item) -> JSONValue
   ) -> ValueForm where Value == [PriceID: Item] {
-    let range = ConfigurationLimits.prices
+    let range = KeyRanges.prices
     let nameBytesMax = UntrustedText.identifierBytesMax
     return ValueForm(
       shape: ValueShape(
@@ -361,7 +361,7 @@ extension ValueForm<PageColor> {
 extension ValueForm<String> {
   /// The address of a page that customers are led to.
   static var customerPage: ValueForm {
-    let endpoint = ValueForm.endpoint(carriesSecret: false, bytesMax: ConfigurationLimits.storeURLBytesMax)
+    let endpoint = ValueForm.endpoint(carriesSecret: false, bytesMax: KeyRanges.storeURLBytesMax)
     var form = endpoint
     form.read = { value, path, context in
       guard let url = endpoint.read(value, path, context) else { return nil }
@@ -381,7 +381,7 @@ extension ValueForm<AppConfiguration.Links.Support> {
     return ValueForm(
       shape: ValueShape(
         "an https URL or an e-mail address",
-        .text(bytesMax: ConfigurationLimits.storeURLBytesMax).adding("pattern", "(^[Hh][Tt][Tt][Pp]|@)")),
+        .text(bytesMax: KeyRanges.storeURLBytesMax).adding("pattern", "(^[Hh][Tt][Tt][Pp]|@)")),
       read: { value, path, context in
         if let text = value.stringValue, text.contains("@"), !text.contains("/") {
           return address.read(value, path, context).map { .address($0) }
@@ -407,7 +407,7 @@ extension ConfigurationReader {
     // Only the daemon serves it.
     guard secrets.policy == .required else { return .init(path: file, format: .svg, bytes: []) }
     do {
-      let bytes = try FileReading.content(of: file, bytesMax: ConfigurationLimits.logoBytesMax).bytes
+      let bytes = try FileReading.content(of: file, bytesMax: KeyRanges.logoBytesMax).bytes
       if let format = AppConfiguration.Links.Logo.Format(bytes) {
         return .init(path: file, format: format, bytes: bytes)
       }
@@ -415,7 +415,7 @@ extension ConfigurationReader {
     } catch {
       collector.fault(
         path,
-        "cannot read \(file) (\(error.reason)); a picture of up to \(ConfigurationLimits.logoBytesMax) "
+        "cannot read \(file) (\(error.reason)); a picture of up to \(KeyRanges.logoBytesMax) "
           + "bytes that the service's user may read is needed")
     }
     return nil

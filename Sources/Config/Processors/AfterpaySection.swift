@@ -105,10 +105,10 @@ extension AfterpaySection {
         "Time after the start of a payment in which an app may order its capture. Afterpay accepts no "
           + "capture after 180m."),
       .key(
-        "timeout", \.settings.timeout, .duration(in: ConfigurationLimits.deliveryTimeout),
+        "timeout", \.settings.timeout, .duration(in: KeyRanges.deliveryTimeout),
         "Timeout of Afterpay's answers."),
       .key(
-        "capture_timeout", \.settings.captureTimeout, .duration(in: ConfigurationLimits.deliveryTimeout),
+        "capture_timeout", \.settings.captureTimeout, .duration(in: KeyRanges.deliveryTimeout),
         "Timeout of the answer to a capture, and the time that an app waits for its outcome. The relay "
           + "finds out the outcome even after that."),
       .key(

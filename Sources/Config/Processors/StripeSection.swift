@@ -155,7 +155,7 @@ extension StripeSection {
     ],
     [
       .required(
-        "webhook_secrets", \.webhookSecrets, .secrets(count: ConfigurationLimits.webhookSecrets),
+        "webhook_secrets", \.webhookSecrets, .secrets(count: KeyRanges.webhookSecrets),
         example: ["file:/etc/receiptd/secrets/stripe_webhook_secret"],
         advice: "write the signing secret of the endpoint in Stripe's dashboard: [\"env:NAME\"]",
         "The signing secret of the webhook endpoint (whsec_…); several while one is being rotated."

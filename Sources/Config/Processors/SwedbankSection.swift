@@ -115,7 +115,7 @@ extension SwedbankSection {
         "The relay's public address, at which Swedbank Pay sends callbacks. Without it, links.origin."),
       .key(
         callbackFromKey, \.callbackFrom,
-        .list(of: .network, count: ConfigurationLimits.proxies, "addresses"),
+        .list(of: .network, count: KeyRanges.proxies, "addresses"),
         "The addresses from which callbacks may come: those that Swedbank Pay documents. Behind a proxy, "
           + "listen.proxies must name it."),
       .section(
@@ -130,7 +130,7 @@ extension SwedbankSection {
         "What the types of problems begin with that are the relay's own and not of Swedbank Pay's SDKs, such "
           + "as busy."),
       .key(
-        "timeout", \.settings.timeout, .duration(in: ConfigurationLimits.deliveryTimeout),
+        "timeout", \.settings.timeout, .duration(in: KeyRanges.deliveryTimeout),
         "Timeout of Swedbank Pay's answers."),
       .key(
         "settle_after", \.settings.settleAfter, .duration(in: .seconds(1)...(.days(7))),

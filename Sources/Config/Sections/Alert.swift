@@ -77,7 +77,7 @@ extension Configuration {
           "The integration key of PagerDuty's Events API v2. Required with as: \"pagerduty\". In PagerDuty's "
             + "EU region, to is https://events.eu.pagerduty.com/v2/enqueue."),
         .optional(
-          "secrets", \.signingKeys, .secrets(count: ConfigurationLimits.webhookSecrets),
+          "secrets", \.signingKeys, .secrets(count: KeyRanges.webhookSecrets),
           example: ["file:/etc/receiptd/secrets/alert_webhook_secret"],
           need: .alternative(isPreferred: false),
           "The key that signs notices, as webhook.secrets. Required with as: \"webhook\"."),
@@ -102,7 +102,7 @@ extension Configuration {
           "every", \.every, .duration(in: .seconds(1)...(.days(7))),
           "Minimum time between two notices of the same problem."),
         .optional(
-          "apps", \.apps, .list(of: .app, count: ConfigurationLimits.apps, "apps"), example: ["ios"],
+          "apps", \.apps, .list(of: .app, count: KeyRanges.apps, "apps"), example: ["ios"],
           "The apps that the alert is about; all of them without the key."
         ).then { alert, reader, _ in alert.check(reader) },
       ])

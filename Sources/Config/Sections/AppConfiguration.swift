@@ -77,7 +77,7 @@ extension AppConfiguration {
         + "\"open\", everyone may.")
     let origins = ConfigurationKey<AppConfiguration>.key(
       "client_origins", \.clientOrigins,
-      .set(of: .pageOrigin, count: ConfigurationLimits.clientOrigins, "origins"),
+      .set(of: .pageOrigin, count: KeyRanges.clientOrigins, "origins"),
       example: ["https://shop.example.com"],
       "The origins of the web pages that may post contexts and read their states in a browser or a WebView "
         + "(CORS): scheme, host and port, each exactly. Without any, no page of another origin may.")
@@ -110,12 +110,12 @@ extension UserIDRules {
     Self(),
     [
       .key(
-        "refuse", \.refuse, .set(of: .userIDText, count: ConfigurationLimits.userIDTexts, "texts"),
+        "refuse", \.refuse, .set(of: .userIDText, count: KeyRanges.userIDTexts, "texts"),
         example: ["test-user"],
         "Texts that are no user's id, besides placeholders such as \"undefined\", \"null\" and "
           + "\"anonymous\". Case does not matter."),
       .key(
-        "allow", \.allow, .set(of: .userIDText, count: ConfigurationLimits.userIDTexts, "texts"),
+        "allow", \.allow, .set(of: .userIDText, count: KeyRanges.userIDTexts, "texts"),
         example: ["guest"], "Placeholders that are the ids of users of this app after all."),
     ])
 }
@@ -167,7 +167,7 @@ extension ValueForm<[AppConfiguration]> {
   /// The apps by slug.
   static func apps(_ registry: ProcessorRegistry) -> ValueForm {
     let section = AppConfiguration.section(registry)
-    let range = ConfigurationLimits.apps
+    let range = KeyRanges.apps
     return ValueForm(
       shape: .byName(section.shape, count: range),
       read: { value, path, context in

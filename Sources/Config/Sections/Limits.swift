@@ -78,13 +78,13 @@ extension Configuration.Limits {
     Self(),
     [
       .key(
-        "context_body", \.contextBodyBytes, .size(in: ConfigurationLimits.contextBodyBytes),
+        "context_body", \.contextBodyBytes, .size(in: KeyRanges.contextBodyBytes),
         "Maximum body size of a context."),
       .key(
-        "webhook_body", \.webhookBodyBytes, .size(in: ConfigurationLimits.webhookBodyBytes),
+        "webhook_body", \.webhookBodyBytes, .size(in: KeyRanges.webhookBodyBytes),
         "Maximum body size of a webhook."),
       .key(
-        "connections", \.connections, .integer(in: ConfigurationLimits.connections),
+        "connections", \.connections, .integer(in: KeyRanges.connections),
         "Maximum concurrent connections."
       ).then { limits, _, _ in
         let shares = Configuration.Limits(connections: limits.connections)
@@ -92,10 +92,10 @@ extension Configuration.Limits {
         limits.longPolls = shares.longPolls
       },
       .key(
-        "connections_per_address", \.connectionsPerAddress, .integer(in: ConfigurationLimits.connections),
+        "connections_per_address", \.connectionsPerAddress, .integer(in: KeyRanges.connections),
         "Maximum concurrent connections from one address (IPv6: from one /64)."),
       .key(
-        "webhook_connections", \.webhookConnections, .integer(in: ConfigurationLimits.webhookConnections),
+        "webhook_connections", \.webhookConnections, .integer(in: KeyRanges.webhookConnections),
         "Connections reserved for webhooks, which are then accepted under any other load. Defaults to a "
           + "tenth of limits.connections."
       ).then { limits, reader, _ in
@@ -105,22 +105,22 @@ extension Configuration.Limits {
           "must be less than limits.connections (\(limits.connections)), which it is a part of")
       },
       .key(
-        "long_polls", \.longPolls, .integer(in: ConfigurationLimits.longPolls),
+        "long_polls", \.longPolls, .integer(in: KeyRanges.longPolls),
         "Maximum concurrent long polls, which wait for the end of a checkout (?wait=). Further ones are "
           + "answered at once. Defaults to eight tenths of limits.connections."),
       .key(
-        "long_polls_per_context", \.longPollsPerContext, .integer(in: ConfigurationLimits.longPolls),
+        "long_polls_per_context", \.longPollsPerContext, .integer(in: KeyRanges.longPolls),
         "Maximum concurrent long polls for one context."),
       .key(
-        "long_polls_per_address", \.longPollsPerAddress, .integer(in: ConfigurationLimits.longPolls),
+        "long_polls_per_address", \.longPollsPerAddress, .integer(in: KeyRanges.longPolls),
         "Maximum concurrent long polls from one address (IPv6: from one /64)."),
       .key(
         "request_timeout",
         \.requestTimeout,
-        .duration(in: ConfigurationLimits.requestTimeout),
+        .duration(in: KeyRanges.requestTimeout),
         "Timeout of a whole request, from the accepted connection to its last byte."),
       .key(
-        "queue", \.queue, .integer(in: ConfigurationLimits.queue),
+        "queue", \.queue, .integer(in: KeyRanges.queue),
         "Maximum writes that wait for the disk. Further requests are answered 503 with Retry-After."),
       .key(
         "contexts_per_user", \.contextsPerUser, .rate, "Maximum rate of contexts for one user of an app."),

@@ -25,7 +25,7 @@ extension Configuration {
             + "again."),
         .key(
           "proxies", \.proxies,
-          .list(of: .network, count: ConfigurationLimits.proxies, "addresses"),
+          .list(of: .network, count: KeyRanges.proxies, "addresses"),
           "Trusted proxies, whose X-Forwarded-For is believed: addresses, or networks such as "
             + "\"10.0.0.0/8\"."),
       ])
@@ -94,7 +94,7 @@ extension Configuration {
             + "destinations), and change nothing."),
         .key("operators", \.operators, User.list("anna"), "Users who may do everything."),
         .key(
-          "proxies", \.proxies, .list(of: .network, count: ConfigurationLimits.proxies, "addresses"),
+          "proxies", \.proxies, .list(of: .network, count: KeyRanges.proxies, "addresses"),
           "Addresses or networks of proxies that have checked who the user is: their X-Remote-User, the "
             + "name of a viewer or an operator, stands in for the password (from this machine with Via, "
             + "which web pages cannot send). They must remove this header field from what clients send."

@@ -59,10 +59,10 @@ extension DeliveryPolicy {
         "rate", \.ratePerSecond, .number(in: 0.001...100_000),
         "Maximum deliveries per second."),
       .key(
-        "timeout", \.timeout, .duration(in: ConfigurationLimits.deliveryTimeout),
+        "timeout", \.timeout, .duration(in: KeyRanges.deliveryTimeout),
         "Timeout of one delivery. The name lookup does not count; it may take another 10 s."),
       .key(
-        "connect_timeout", \.connectTimeout, .duration(in: ConfigurationLimits.deliveryTimeout),
+        "connect_timeout", \.connectTimeout, .duration(in: KeyRanges.deliveryTimeout),
         "Connect timeout, counted from the end of the name lookup."),
       .section("retry", \.retry, RetryPolicy.section, "Retries of failed deliveries."),
       .section(

@@ -41,7 +41,7 @@ public struct AlertSources: Sendable {
 enum ListenerCertificate {
   /// When the certificate in a PEM file expires; nil if it cannot be read.
   static func expiry(_ path: String) -> Timestamp? {
-    guard let content = try? FileReading.content(of: path, bytesMax: ConfigurationLimits.pemFileBytesMax),
+    guard let content = try? FileReading.content(of: path, bytesMax: KeyRanges.pemFileBytesMax),
       let certificate = try? Certificate(pem: content.bytes)
     else { return nil }
     return Timestamp(unixMilliseconds: certificate.expiresAt)

@@ -59,7 +59,7 @@ public final class Alerter: NetworkWorker {
   static let timeout: Duration = .seconds(10)
   static let connectTimeout: Duration = .seconds(5)
   /// One transfer for each alert, one for the heartbeat, and one for association files.
-  public static let transfersMax = ConfigurationLimits.alerts.upperBound + 2
+  public static let transfersMax = KeyRanges.alerts.upperBound + 2
 
   /// Messages from other threads.
   public struct Inbox: WorkerInbox {

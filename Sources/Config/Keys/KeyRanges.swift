@@ -5,7 +5,7 @@
 internal import Formats
 
 /// The ranges that ConfigurationReader checks. Sizes are bytes.
-public enum ConfigurationLimits {
+public enum KeyRanges {
   private static let kibibyte = 1024
   private static let mebibyte = 1024 * kibibyte
 
