@@ -204,49 +204,6 @@ public struct ListField<Row>: Sendable {
   }
 }
 
-/// How a column is laid out.
-public struct ListLayout: OptionSet, Sendable {
-  public let rawValue: Int
-
-  public init(rawValue: Int) { self.rawValue = rawValue }
-
-  /// Aligned as numbers are.
-  public static let number = ListLayout(rawValue: 1)
-  /// A narrow page wraps it within a word.
-  public static let wraps = ListLayout(rawValue: 2)
-  /// A narrow terminal truncates it. Ids are never truncated: operators copy them.
-  public static let shrinks = ListLayout(rawValue: 4)
-  /// A narrow terminal leaves it out, the rightmost such column first.
-  public static let drops = ListLayout(rawValue: 8)
-  /// Only if the apps have several processors.
-  public static let ifSeveral = ListLayout(rawValue: 16)
-  /// A text that may be long.
-  public static let long: ListLayout = [.wraps, .shrinks]
-}
-
-/// What people see in one cell of a list. Not sanitized.
-public enum ListCell: Sendable {
-  /// - Parameter tone: in receiptctl's table.
-  case text(String, Tone = .plain)
-  case id(NamedID)
-  /// An id of something that has no page.
-  case identifier(String)
-  case app(AppSlug)
-  case count(Int64)
-  case time(Timestamp)
-  /// A time that a page shows exactly.
-  case moment(Timestamp)
-  case duration(Duration)
-  /// A state.
-  /// - Parameter reason: shown beside it on a page.
-  case state(String, Tone, reason: String? = nil)
-}
-
-/// The emphasis of a state. It only repeats what the text says.
-public enum Tone: Sendable {
-  case plain, good, bad, pending, waiting, ended
-}
-
 // MARK: - JSONTime
 
 // Timestamps in JSON. Pure; called from any thread.
