@@ -74,6 +74,11 @@ import Testing
     let stats = harness.run("status", "--joins").out
     #expect(
       stats.contains("20 of 20 receipts of the last 6 hours have no context, and 10 contexts of that time"))
+    for verb in ["status", "stats"] {
+      let both = harness.run(verb, "--joins", "--latency")
+      #expect(both.code == .usage, "\(verb)")
+      #expect(both.notes.contains("--joins and --latency exclude each other"), "\(verb)")
+    }
     #expect(stats.contains("receiptctl receipts list --app ios --join none --limit 5"))
     let day = try #require(try harness.run("stats", "--joins", "--json").objects.first)
     #expect(day["none"] == 20)

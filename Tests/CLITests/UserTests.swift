@@ -92,9 +92,10 @@ struct UserTests {
       "receipts": 0, "sent_for_others": 0,
     ]
     #expect(look?["would_forget"] == [found])
-    let ran = harness.run("users", "forget", "jane", "--yes")
-    #expect(ran.code == .done)
-    #expect(ran.out.contains("1 payer"))
+    let ran = try #require(try harness.run("users", "forget", "jane", "--yes", "--json").objects.first)
+    #expect(ran["payers"] == 1)
+    #expect(ran["left_capturing"] == 0)
+    #expect(ran["left_held"] == 0)
     #expect(harness.run("users", "show", "jane").code == .notFound)
     #expect(try harness.reader().belongs("payer-of-jane", to: "jane", at: place) == true)
     #expect(try harness.reader().belongs("payer-of-jane", to: "john", at: place) == false)

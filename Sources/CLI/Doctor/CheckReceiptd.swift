@@ -2,13 +2,9 @@
 
 internal import Config
 internal import Domain
-internal import Formats
-internal import HTTPClient
-internal import Partners
 internal import Platform
 internal import Reports
 internal import Service
-internal import Store
 
 enum ReceiptdCheck: DoctorCheck {
   static let subject = Finding.Check.receiptd

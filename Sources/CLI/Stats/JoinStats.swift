@@ -16,6 +16,9 @@ enum JoinStats {
   static func show(
     _ reader: StoreReader, _ configuration: Configuration, _ only: AppSlug?, _ session: Session
   ) throws {
+    guard !session.command.flag("latency") else {
+      throw session.usage("--joins and --latency exclude each other")
+    }
     let stored = try reader.counts().map(\.app)
     let apps = Set(configuration.apps.map(\.slug)).union(stored).filter { only == nil || $0 == only }.sorted()
     var table = Table(

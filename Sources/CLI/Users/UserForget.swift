@@ -287,6 +287,8 @@ struct UserForget {
         "unreadable_events": .integer(Int64(search.unreadable.count)),
         "copies": .array(copies.map { .string($0) }),
         "left_open": .array(done.open.map { .string($0.text) }),
+        "left_capturing": .integer(Int64(done.capturing.count)),
+        "left_held": .integer(Int64(done.held.count)),
         "deletion_requests": .array(
           done.requests.map {
             ["app": .string($0.app.text), "id": .optional($0.id), "error": .optional($0.fault)]
