@@ -50,7 +50,7 @@ public struct PurchaseDestinations: Sendable, Equatable {
   ) {
     let exclusion = exclusions.exclusion(of: key, from: usual)
     let present = exclusion == nil ? usual : exclusion?.instead.flatMap { all.contains($0) ? $0 : nil }
-    let allowed = all.filter { exclusions.exclusion(of: key, from: $0) == nil }
+    let allowed = exclusions.isEmpty ? all : all.filter { exclusions.exclusion(of: key, from: $0) == nil }
     self.init(all: all, present: present, second: second.flatMap { allowed.contains($0) ? $0 : nil })
     self.exclusion = exclusion
     self.allowed = allowed

@@ -6,7 +6,8 @@ internal import Domain
 extension Joiner {
   /// Completes a purchase's user. The context of another user is released (R5).
   mutating func completeUser(_ record: inout PurchaseRecord, isNew: Bool) throws(StoreFault) {
-    var facts = try store.identityFacts(for: record)
+    let unknown = unknownReference.flatMap { $0.row == record.rowID ? $0.user : nil }
+    var facts = try store.identityFacts(for: record, besides: unknown)
     if facts.customerUsers.count == 1, !facts.awaitsName {
       facts.awaitsName = try awaitsContext(record.rowID, isNew: isNew)
     }
@@ -138,12 +139,15 @@ extension StoreSession {
   }
 
   /// What the store knows of the users that a purchase may have.
-  func identityFacts(for record: PurchaseRecord) throws(StoreFault) -> IdentityFacts {
+  /// - Parameter unknown: a user who was just found to be none of the app.
+  func identityFacts(
+    for record: PurchaseRecord, besides unknown: UserID? = nil
+  ) throws(StoreFault) -> IdentityFacts {
     var facts = IdentityFacts()
     let purchase = record.purchase
     // A reference that could not win is looked for only once, when it comes.
     let mayWin = purchase.userSource.map { Purchase.UserSource.reference < $0 } ?? true
-    for user in mayWin ? purchase.unknownReferences : []
+    for user in mayWin ? purchase.unknownReferences.filter({ $0 != unknown }) : []
     where try standing(of: user, app: record.app, purchase.key.processor) == .counts {
       facts.knownUsers.insert(user)
     }

@@ -17,6 +17,9 @@ struct Joiner {
   var rowsBeingSaved: Set<PurchaseRowID> = []
   /// Purchases that named a context in this command that is not posted yet.
   var awaitingRows: Set<PurchaseRowID> = []
+  /// The reference of the purchase under way, if it was just found to be no user of the app. Nil once a
+  /// purchase is saved, whose receipt may make that user known.
+  var unknownReference: (row: PurchaseRowID, user: UserID)?
 
   init(_ store: StoreSession) { self.store = store }
 
@@ -35,16 +38,20 @@ struct Joiner {
     guard found != nil || keep else { return (.ignored, nil) }
     let reference = try store.standing(ofReferenceIn: report, app: app, known: found?.record.purchase)
     var record: PurchaseRecord
+    let known: Purchase
     if let found {
       record = found.record
+      known = record.purchase
+      record.purchase.absorb(report, reference: reference)
     } else {
       record = PurchaseRecord(
         rowID: try store.counts.makePurchaseRow(), app: app,
         purchase: Purchase(report, reference: reference, now: store.now),
         receipt: nil, updatedAt: store.now)
+      known = record.purchase
     }
-    let known = record.purchase
-    record.purchase.absorb(report, reference: reference)
+    let unknown = reference == .unknown ? report.reference(reference)?.id : nil
+    unknownReference = unknown.map { (record.rowID, $0) }
     if record.purchase.isForeign, record.receipt.map({ $0.state != .delivered && !$0.isReversal }) ?? true {
       try giveUpForeign(&record, had: known)
       try holdNamedContexts(of: report, for: record)
@@ -109,6 +116,7 @@ struct Joiner {
 
   mutating func save(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
     guard record != before else { return }
+    unknownReference = nil
     record.updatedAt = store.now
     let copy = try copy(of: &record, before: before)
     guard let before else {
@@ -198,6 +206,7 @@ extension Joiner {
   }
 
   mutating func write(_ record: inout PurchaseRecord, from old: PurchaseRecord) throws(StoreFault) {
+    unknownReference = nil
     record.updatedAt = store.now
     let copy = try copy(of: &record, before: old)
     try store.purchases.update(record, from: old)

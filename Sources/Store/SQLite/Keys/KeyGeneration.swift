@@ -10,6 +10,9 @@ struct KeyGeneration: Sendable {
   /// A hash table with open addressing, at most half full: the position of the newest entry of a key, or -1.
   /// The key itself is in the entry, so a slot takes 4 bytes; a `Dictionary` takes 24 for each key.
   private var slots: [Int32] = []
+  /// The positions of the entries by their part, and where each part begins there. Empty until it is sealed.
+  private var positionsByPart: [Int32] = []
+  private var partStarts: [Int] = []
 
   var count: Int { entries.count }
 
@@ -75,14 +78,30 @@ struct KeyGeneration: Sendable {
     return first...(first | (1 << 56 - 1))
   }
 
+  private static func part(of key: Int64) -> Int { Int(key >> 56) + partCount / 2 }
+
+  /// Nothing is added any more. Finds the parts in one pass, because each is asked for separately.
+  mutating func seal() {
+    partStarts = [Int](repeating: 0, count: Self.partCount + 1)
+    for entry in entries { partStarts[Self.part(of: entry.key) + 1] += 1 }
+    for part in 1...Self.partCount { partStarts[part] += partStarts[part - 1] }
+    var next = partStarts
+    positionsByPart = Array(repeating: 0, count: entries.count)
+    for position in entries.indices {
+      let part = Self.part(of: entries[position].key)
+      positionsByPart[next[part]] = Int32(position)
+      next[part] += 1
+    }
+  }
+
   /// The entries of a part of all keys, in the order of the index; of several entries with the same key and
-  /// row the newest. A part has neighbouring keys, so that moving it dirties few pages of the index.
+  /// row the newest. A part has neighbouring keys, so that moving it dirties few pages of the index. The
+  /// generation must be sealed.
   func part(_ part: Int) -> [KeyEntry] {
-    let keys = Self.keys(ofPart: part)
-    var positions: [Int32] = []
-    for position in entries.indices
-    where keys.contains(entries[position].key) && entries[position].row != 0 {
-      positions.append(Int32(position))
+    // A part that seemed empty would be trimmed from the tail without being moved.
+    precondition(!partStarts.isEmpty, "the generation is not sealed")
+    var positions = positionsByPart[partStarts[part]..<partStarts[part + 1]].filter {
+      entries[Int($0)].row != 0
     }
     positions.sort { left, right in
       let (a, b) = (entries[Int(left)], entries[Int(right)])

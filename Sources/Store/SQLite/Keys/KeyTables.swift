@@ -207,7 +207,7 @@ struct KeyChanges {
 
 /// The sizes at which `TieredKeys` moves keys. Tests use smaller ones, so that few commits move some.
 public struct KeySizes: Sendable {
-  /// How many entries a generation has before it is sealed. Each takes some 28 bytes of memory. The more
+  /// How many entries a generation has before it is sealed. Each takes some 32 bytes of memory. The more
   /// there are, the more of them share a page of `recent_keys`.
   public var generation = 65_536
   /// How many entries a part of `recent_keys` has before it is moved on: that many in the first part, three

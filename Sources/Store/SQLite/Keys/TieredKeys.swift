@@ -94,6 +94,7 @@ final class TieredKeys: TransactionKeys {
       committed.trimmed = committed.moved
     }
     restartPart(&committed)
+    sealed.seal()
     let state = KeyMemory.State(
       isLoaded: true, active: active, sealed: committed.sealed == nil ? nil : sealed, last: committed.last)
     memory.withState { $0 = state }
@@ -143,7 +144,7 @@ final class TieredKeys: TransactionKeys {
     guard end == entries.count else { return count }
     guard !entries.isEmpty else {
       endPart()
-      // Finding no entries took a pass over the generation, so it uses room, too.
+      // So that a commit passes over few empty parts.
       return 1
     }
     let known = progress.recentCounts[part].map { $0 + entries.count }
@@ -204,6 +205,7 @@ final class TieredKeys: TransactionKeys {
       if isMoved { state.sealed = nil }
       guard isTrimmed, isLarge || isOld, state.sealed == nil else { return false }
       state.sealed = state.active
+      state.sealed?.seal()
       state.active = KeyGeneration()
       return true
     }
