@@ -284,7 +284,7 @@ extension Stylesheet {
         8px; padding: 0.5rem 0.9rem; margin-bottom: 0.5rem; }
       :is(main, .card) > table :is(th, td) { border: 0; padding: 0.15rem 0; text-align: left; }
       :is(main, .card) > table .number { text-align: left; }
-      :is(main, .card) > table tbody th code { white-space: normal; overflow-wrap: anywhere; }
+      :is(main, .card) > table tbody th code:not(.short) { white-space: normal; overflow-wrap: anywhere; }
       :is(main, .card) > table td { display: grid; grid-template-columns: 6rem 1fr; gap: 0 0.75rem; }
       :is(main, .card) > table td::before { content: attr(data-label); color: var(--soft); font-size:
         0.8125rem; }
