@@ -67,7 +67,7 @@ public enum ConfigurationLoader {
     let reader = ConfigurationReader(
       collector: collector,
       secrets: SecretReader(
-        environment: environment, policy: .whereAvailable, isFileOpenToOthers: content.isOpenToOthers,
+        environment: environment, policy: .whereAvailable, isFileOpenToAll: content.isOpenToAll,
         collector: collector),
       directory: FileWriting.folder(of: path), processors: .standard, destinations: .standard)
     var configuration = reader.configuration(from: found)
@@ -90,7 +90,7 @@ public enum ConfigurationLoader {
     let reader = ConfigurationReader(
       collector: collector,
       secrets: SecretReader(
-        environment: environment, policy: .required, isFileOpenToOthers: false, collector: collector),
+        environment: environment, policy: .required, isFileOpenToAll: false, collector: collector),
       directory: folder, processors: .standard, destinations: .standard)
     let place = ValueForm.database.read(.string(text), option, reader)
     guard let place, collector.faults.isEmpty else {
@@ -110,7 +110,7 @@ public enum ConfigurationLoader {
     let reader = ConfigurationReader(
       collector: collector,
       secrets: SecretReader(
-        environment: environment, policy: secrets, isFileOpenToOthers: content.isOpenToOthers,
+        environment: environment, policy: secrets, isFileOpenToAll: content.isOpenToAll,
         collector: collector),
       directory: FileWriting.folder(of: path), processors: processors, destinations: destinations)
     let configuration = reader.configuration(from: value)

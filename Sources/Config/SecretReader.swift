@@ -18,7 +18,7 @@ struct SecretReader {
   let environment: Environment
   let policy: SecretPolicy
   /// Whether users other than its owner can read the configuration file.
-  let isFileOpenToOthers: Bool
+  let isFileOpenToAll: Bool
   let collector: FaultCollector
 
   private static let advice = "write \"env:NAME\" or \"file:/path\""
@@ -35,11 +35,11 @@ struct SecretReader {
       collector.fault(path, "\(flaw); \(Self.advice)")
       return nil
     }
-    if isFileOpenToOthers {
+    if isFileOpenToAll {
       collector.warning(
         path,
-        "is written in a file that others can read; \(Self.advice), or take the rights of others away "
-          + "(chmod 600)")
+        "is written in a file that all users of this machine can read; \(Self.advice), or take their "
+          + "rights away (chmod o=)")
     }
     return Secret(text)
   }

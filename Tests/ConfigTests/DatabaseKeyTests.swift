@@ -137,10 +137,10 @@ import Testing
     #expect(found.first?.description.contains("secret") == false)
   }
 
-  @Test func `A password in a file that others can read is a warning, and a URL without one is not`() throws {
+  @Test func `A password in a file that all can read is a warning, and a URL without one is not`() throws {
     let open = try load(Self.url, mode: 0o644).warnings.filter { $0.path == "database" }
     #expect(open.count == 1)
-    #expect(open.first?.message.contains("chmod 600") == true)
+    #expect(open.first?.message.contains("chmod o=") == true)
     #expect(try load("postgres://db/r", mode: 0o644).warnings.allSatisfy { $0.path != "database" })
   }
 

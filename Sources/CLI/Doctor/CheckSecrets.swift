@@ -23,7 +23,8 @@ enum SecretsCheck: DoctorCheck {
         warning(
           "\(inPlace.count) of \(CountText.of(secrets.count, "secret")) \(inPlace.count == 1 ? "is" : "are") "
             + "written in the configuration itself, such as \(first.path)",
-          next: "Move each to a file of mode 600, write \"file:/path\", then: receiptctl reload"))
+          next: "Move each to a file that only the service may read, write \"file:/path\", then: "
+            + "receiptctl reload"))
     }
     let ages = secrets.compactMap { entry in age(of: entry.secret, scene.now).map { (entry.path, $0) } }
     let oldest = ages.max { $0.1 < $1.1 }

@@ -53,8 +53,8 @@ public enum ConfigurationDocument {
     | `"env:NAME"` | an environment variable, at the start only |
     | any other text | the text itself |
 
-    It is a warning if others can read a configuration file with such a text, or every user of the machine a
-    file that has a secret.
+    It is a warning if every user of the machine can read a file with a secret, also a configuration file with
+    such a text.
 
     `receiptctl reload` makes a running receiptd read the configuration again and apply all of it, or nothing
     if it has a fault. Some keys are used at the start only, which is said below.

@@ -58,11 +58,11 @@ extension ConfigurationReader {
     }
     guard DatabaseURLParts.scheme(of: text) == nil else {
       guard let url = url(Secret(text), path: path) else { return nil }
-      if case .postgres(let url) = url, url.hasPassword, secrets.isFileOpenToOthers {
+      if case .postgres(let url) = url, url.hasPassword, secrets.isFileOpenToAll {
         collector.warning(
           path,
-          "has a password in a file that others can read; write \"env:NAME\" or \"file:/path\", or take the "
-            + "rights of others away (chmod 600)")
+          "has a password in a file that all users of this machine can read; write \"env:NAME\" or "
+            + "\"file:/path\", or take their rights away (chmod o=)")
       }
       return url
     }

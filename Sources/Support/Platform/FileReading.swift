@@ -9,8 +9,9 @@ public struct FileContent: Sendable, Equatable {
   /// The permission bits (chmod(2)).
   public let mode: UInt32
 
-  /// Whether anyone but the owner has access to the file (`mode & 0o077`).
-  public var isOpenToOthers: Bool { mode & 0o077 != 0 }
+  /// Whether every user of the machine has access to the file (`mode & 0o007`). Its group is chosen: a
+  /// service reads the files of root as a member of theirs.
+  public var isOpenToAll: Bool { mode & 0o007 != 0 }
 
   public init(bytes: [UInt8], mode: UInt32) {
     self.bytes = bytes
