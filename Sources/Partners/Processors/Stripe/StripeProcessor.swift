@@ -141,7 +141,8 @@ public struct StripeProcessor: PaymentProcessor {
   public static let help = ProcessorHelp(
     webhookSecretKey: "webhook_secrets",
     webhookSecretOrigin: "the endpoint's signing secret in Stripe's dashboard",
-    apiKeyRights: "It must be a restricted key that may read events, checkout sessions and subscriptions",
+    apiKeyRights: "It must be a restricted key that may read events, checkout sessions, subscriptions, "
+      + "customers and webhook endpoints",
     eventsKept: "\(StripeQueries.keptDays) days")
 
   public static func rules(isAsked: Bool) -> ProcessorRules {
