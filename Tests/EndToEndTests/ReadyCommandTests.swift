@@ -64,5 +64,10 @@ import Testing
       #expect(ran.code == 77, "\(ran.text)")
       #expect(ran.text.contains("this purchase did not happen"), "\(ran.text)")
     }
+    try withRelay(app: ["stripe": ["livemode": "live"]]) { relay, _ in
+      let ran = try run(["checkout"], relay, program: Program.sandbox)
+      #expect(ran.code == 77, "\(ran.text)")
+      #expect(ran.text.contains("takes live payments only"), "\(ran.text)")
+    }
   }
 }

@@ -85,8 +85,14 @@ enum CheckoutCommand {
   }
 
   /// The port on this machine that the app's receipts are delivered to.
-  /// - Throws: if they are delivered elsewhere: the purchase did not happen.
+  /// - Throws: if they are delivered elsewhere: the purchase did not happen; and if a test makes none.
   private static func localPort(of app: AppConfiguration) throws -> UInt16 {
+    guard app.modeLeftOut != "test" else {
+      throw OperatorFault(
+        .refused,
+        "'\(DisplayText.clean(app.slug.text))' takes live payments only, and this is a test; use another app "
+          + "or installation, with livemode: \"test\"")
+    }
     let url = app.purchasely?.url ?? ""
     let prefix = "http://127.0.0.1:"
     let parts = url.dropFirst(prefix.count).split(separator: "/", omittingEmptySubsequences: false)
