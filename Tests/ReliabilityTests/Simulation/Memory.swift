@@ -24,6 +24,9 @@ struct Memory {
     /// The checkout session, if known.
     var session: String?
     var attempts: Int64
+    var reason: String?
+    /// Whether retention has deleted it.
+    var isDeleted = false
   }
 
   var contexts: [String: Context] = [:]
@@ -164,7 +167,8 @@ struct Memory {
       let body = try? StoredTexts.text(row.blob(4), row.isNull(8) ? nil : row.integer(8))
       let seen = Seen(
         id: try row.text(2), state: try row.text(3), body: body ?? [], at: now,
-        changedAt: row.integer(7), session: try row.optionalText(6), attempts: row.integer(9))
+        changedAt: row.integer(7), session: try row.optionalText(6), attempts: row.integer(9),
+        reason: try row.optionalText(5))
       current[Self.key(app, object)] = seen
       if ["waiting", "failed", "cancelled"].contains(seen.state), row.isNull(5) {
         faults.append("R4: \(app) \(object) is \(seen.state) without a reason")
@@ -184,6 +188,7 @@ struct Memory {
       if !hasEnded || now - before.at < Self.keptTime {
         faults.append("R4: the receipt of \(key) vanished while it was \(before.state)")
       }
+      seen[key]?.isDeleted = true
       return
     }
     if after.id != before.id { faults.append("R2: \(key) has another receipt than before") }
