@@ -17,7 +17,7 @@ public enum SecretPolicy: Sendable {
 struct SecretReader {
   let environment: Environment
   let policy: SecretPolicy
-  /// Whether users other than its owner can read the configuration file.
+  /// Whether every user of the machine may read or write the configuration file.
   let isFileOpenToAll: Bool
   let collector: FaultCollector
 
@@ -145,7 +145,7 @@ struct SecretReader {
     var bytes: [UInt8]
     do {
       let content = try FileReading.content(of: file, bytesMax: form.fileBytesMax)
-      if form.isSecret, content.mode & 0o006 != 0 {
+      if form.isSecret, content.isOpenToAll {
         collector.warning(
           path,
           "is in \(file), to which every user of this machine has access; take the rights of others away "

@@ -174,8 +174,8 @@ extension StripeSection {
       .optional(
         "api_key", \.apiKey, .secret, example: "file:/etc/receiptd/secrets/stripe_api_key",
         "A restricted key that may read events, checkout sessions, subscriptions, customers and webhook "
-          + "endpoints, to look up what an event leaves out; with checkout, it must also be allowed to write "
-          + "checkout sessions. "
+          + "endpoints, to look up what an event leaves out, and for receiptctl doctor; with checkout, it "
+          + "must also be allowed to write checkout sessions. "
           + "Without it, nothing is looked up."),
       .key(
         "api_base", \.settings.apiBase, .endpoint(carriesSecret: true), "The base URL of Stripe's API."

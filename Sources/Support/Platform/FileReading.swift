@@ -9,9 +9,11 @@ public struct FileContent: Sendable, Equatable {
   /// The permission bits (chmod(2)).
   public let mode: UInt32
 
-  /// Whether every user of the machine has access to the file (`mode & 0o007`). Its group is chosen: a
-  /// service reads the files of root as a member of theirs.
-  public var isOpenToAll: Bool { mode & 0o007 != 0 }
+  /// Whether every user of the machine may read or write the file.
+  public var isOpenToAll: Bool { Self.isOpenToAll(mode) }
+
+  /// A file's group is chosen: a service reads the files of root as a member of theirs.
+  fileprivate static func isOpenToAll(_ mode: UInt32) -> Bool { mode & 0o006 != 0 }
 
   public init(bytes: [UInt8], mode: UInt32) {
     self.bytes = bytes
@@ -97,7 +99,7 @@ public enum FileReading {
 public struct FileAge: Sendable, Equatable {
   /// When its content was last changed, as Unix time in milliseconds.
   public let changedAt: Int64
-  /// Whether users who are neither its owner nor in its group have any access.
+  /// Whether every user of the machine may read or write the file.
   public let isOpenToAll: Bool
 
   /// Nil when the file does not exist or its folder may not be searched.
@@ -105,7 +107,7 @@ public struct FileAge: Sendable, Equatable {
     var found = stat()
     guard !path.utf8.contains(0), unsafe stat(path, &found) == 0 else { return nil }
     changedAt = Int64(found.st_mtim.tv_sec) * 1000 + Int64(found.st_mtim.tv_nsec) / 1_000_000
-    isOpenToAll = found.st_mode & 0o007 != 0
+    isOpenToAll = FileContent.isOpenToAll(UInt32(found.st_mode))
   }
 }
 
