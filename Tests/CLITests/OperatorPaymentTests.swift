@@ -57,6 +57,14 @@ import Testing
     #expect(ran.out.contains("  processor stripe\n"))
   }
 
+  @Test func `An erasure counts the payments that it had to leave`() throws {
+    let harness = try Self.started()
+    _ = try Self.capture(harness)
+    let ran = harness.run("users", "forget", "jdo-2", "--yes", "--json")
+    #expect(ran.code == .partly)
+    #expect(try ran.objects.first?["left_capturing"] == 1)
+  }
+
   @Test func aCaptureWithoutAnOutcomeIsShownAndCounted() throws {
     let harness = try Self.started()
     let open = try Self.capture(harness)

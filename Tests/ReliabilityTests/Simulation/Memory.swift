@@ -78,12 +78,12 @@ struct Memory {
       let (id, number) = (try row.text(0), row.integer(1))
       events.insert(id)
       let at = now - (wall - row.integer(2))
-      if let known = rows[id], known.row != number {
-        // Once retention has deleted it, the relay may fetch it again; what it sold is known still.
-        if now - known.at < Self.keptTime { faults.append("R2: the event \(id) was taken in again") }
-        rows[id] = nil
+      let known = rows[id]
+      // Once retention has deleted it, the relay may fetch it again; what it sold is known still.
+      if let known, known.row != number, now - known.at < Self.keptTime {
+        faults.append("R2: the event \(id) was taken in again")
       }
-      rows[id] = (number, rows[id]?.at ?? at)
+      if known?.row != number { rows[id] = (number, at) }
       // For this event there was no answer.
       if missed.contains(id), self.events[id] == nil { self.events[id] = at }
     }
