@@ -10,10 +10,11 @@ public import Foundation
 ///
 /// ```swift
 /// let checkout = CheckoutSession.configure(
-///   relay: url, app: "ios", credential: .clientKey(key), scheme: "exampleapp", userID: userID,
+///   relay: url, app: "ios", credential: .clientKey(key), scheme: "exampleapp",
+///   pages: ["price_1MbK": paymentLink], userID: userID,
 ///   attributes: { Purchasely.getBuiltInAttributes() }, reloadEntitlements: { await account.reload() })
 /// checkout.openInBrowser = { UIApplication.shared.open($0) }
-/// checkout.buy("price_1MbK…")
+/// checkout.buy("price_1MbK")
 /// ```
 ///
 /// Pass every URL to ``open(_:)``, and the scene's phases to ``setActive(_:)``. A checkout's id is kept, with
@@ -38,6 +39,11 @@ public import Foundation
   public var onChange: () -> Void = {}
   /// Opens a page in the browser: `UIApplication.shared.open`, which does not return to the app.
   public var openInBrowser: (URL) -> Void = { _ in }
+  /// Called with each error of the relay. ``RelayError/logText`` is for your log; ``state`` and ``claim`` are
+  /// for the customer.
+  public var onError: (RelayError) -> Void = { _ in }
+  /// Called with what became of each context, for your log.
+  public var onOutcome: (CheckoutOutbox.Outcome) -> Void = { _ in }
   /// The contexts that wait for the relay.
   public let outbox: CheckoutOutbox
   /// The task that begins or follows a checkout.
@@ -78,7 +84,8 @@ public import Foundation
   ///   - isAnonymous: whether `userID` is the SDK's anonymous one. Claims wait for a sign-in.
   ///   - attributes: `Purchasely.getBuiltInAttributes()`.
   ///   - reloadEntitlements: reloads the entitlements from the app's backend or the Purchasely SDK, and
-  ///     returns whether the purchase is there. Called after Purchasely has accepted the receipt.
+  ///     returns whether the purchase is there. Called after Purchasely has accepted the receipt. It does not
+  ///     get the price: an app with several products stores what it passed to ``buy(_:as:)``.
   @discardableResult public static func configure(
     relay: URL, app: String, credential: RelayClient.Credential, scheme: String, pages: [String: URL] = [:],
     userID: String, isAnonymous: Bool = false, attributes: @escaping () -> [String: Any],
@@ -174,7 +181,8 @@ public import Foundation
     claim = .adding
     let user = userID
     claiming = Task { [self] in
-      let result = try? await outbox.claim(link, userID: user)
+      var result: ClaimResult?
+      do throws(RelayError) { result = try await outbox.claim(link, userID: user) } catch { onError(error) }
       // Another user may have signed in meanwhile.
       guard user == userID, claim == .adding else { return }
       claim = result.map(ClaimState.init) ?? .later
@@ -191,11 +199,14 @@ public import Foundation
   // MARK: Buying
 
   /// Begins a checkout and opens its page, after five seconds at most if `pages` has the price.
-  /// - Parameter priceID: the id of a Stripe price, or your own name for one.
-  public func buy(_ priceID: String) {
+  /// - Parameters:
+  ///   - priceID: the id of a Stripe price, or your own name for one.
+  ///   - type: ``StripeObjectType/checkoutSession`` for a price that is paid once.
+  public func buy(_ priceID: String, as type: StripeObjectType = .subscription) {
     loadCheckouts()
     state = .opening
-    let context = WebCheckoutContext(stripePriceID: priceID, attributes: attributes())
+    let context = WebCheckoutContext(
+      stripePriceID: priceID, stripeObjectType: type, attributes: attributes())
     start { [self] in
       do throws(RelayError) {
         let checkout = try await outbox.begin(context, userID: userID)
@@ -204,13 +215,16 @@ public import Foundation
         state = .inBrowser
         openInBrowser(checkout.page)
       } catch {
-        if !Task.isCancelled { state = .notOpened(error.advice) }
+        if Task.isCancelled { return }
+        onError(error)
+        state = .notOpened(error.advice)
       }
     }
   }
 
-  /// Follows the id under which the relay has stored a context, if it is another one.
+  /// Follows the id under which the relay has stored a context, if it is another one; calls ``onOutcome``.
   public func note(_ outcome: CheckoutOutbox.Outcome) {
+    onOutcome(outcome)
     guard case .posted(let id, let posted) = outcome, posted.contextID != id else { return }
     checkouts.replace(id, by: posted.contextID)
   }
@@ -227,7 +241,9 @@ public import Foundation
 
   // MARK: Links
 
-  /// Receives a URL that opened the app: from `onOpenURL`, a scene, or a universal link's `webpageURL`.
+  /// Receives a URL that opened the app: from `onOpenURL`, a scene, or a universal link's `webpageURL`. A
+  /// ``WebCheckoutLink`` buys a subscription; for a price that is paid once, read the link first, and call
+  /// ``buy(_:as:)``.
   /// - Returns: whether it is a link of a checkout, or a second delivery of the previous link. If not, it is
   ///   one of your own links.
   @discardableResult public func open(_ url: URL) -> Bool {
@@ -364,6 +380,7 @@ public import Foundation
 
   private func failed(_ error: any Error, of contextID: String) {
     guard !Task.isCancelled, let error = error as? RelayError else { return }
+    onError(error)
     guard error.isUnknownContext else {
       // The customer may still pay, or have paid.
       if contextID == followed, error != .timedOut, shownBefore == .inBrowser { shownBefore = .unchecked }

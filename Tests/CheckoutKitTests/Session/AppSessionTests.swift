@@ -4,6 +4,10 @@ import CheckoutKit
 import Foundation
 import Testing
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 @Suite @MainActor final class AppSessionTests {
   private let folder = FileManager.default.temporaryDirectory
     .appendingPathComponent("session-\(UUID().uuidString)", isDirectory: true)
@@ -69,6 +73,30 @@ import Testing
     await second.work?.value
     #expect(second.state == .confirmed)
     #expect(try session(transport, clock: clock) { true }.contextIDs == [])
+  }
+
+  @Test func `A price that is paid once is posted as one`() async throws {
+    let transport = ScriptedTransport(.answer(201, Example.posted(checkout: Self.page)))
+    let session = try session(transport) { true }
+    session.buy(Example.price, as: .checkoutSession)
+    await session.work?.value
+    let body = try JSONDecoder().decode(
+      [String: String].self, from: try #require(transport.sent.first?.httpBody))
+    let context = try WebCheckoutContext(plyContext: try #require(body["ply_context"]))
+    #expect(context.stripeObjectType == .checkoutSession)
+  }
+
+  @Test func `Errors and outcomes reach the app's log`() async throws {
+    let session = try session(ScriptedTransport(.answer(422, "no page"))) { true }
+    var errors: [RelayError] = []
+    var outcomes: [CheckoutOutbox.Outcome] = []
+    session.onError = { errors.append($0) }
+    session.onOutcome = { outcomes.append($0) }
+    session.buy(Example.price)
+    await session.work?.value
+    #expect(errors.map(\.status) == [422])
+    session.note(.expired(id: Example.id))
+    #expect(outcomes == [.expired(id: Example.id)])
   }
 
   @Test func `A background push posts and asks, and leads nowhere`() async throws {
