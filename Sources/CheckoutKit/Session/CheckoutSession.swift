@@ -129,7 +129,9 @@ public import Foundation
     self.attributes = attributes
     self.clock = clock
     self.reloadEntitlements = reloadEntitlements
-    router = LinkRouter(schemes: schemes, hosts: Set([relay.relay.host].compactMap(\.self)))
+    // With the port if the relay has one, as in its links; https may omit 443.
+    let hosts = [relay.relay.host, URLParts(relay.relay).authority].compactMap(\.self)
+    router = LinkRouter(schemes: schemes, hosts: Set(hosts))
     loadCheckouts()
     if !contextIDs.isEmpty { state = .unchecked }
     showClaim()

@@ -99,6 +99,16 @@ import Testing
     #expect(outcomes == [.expired(id: Example.id)])
   }
 
+  @Test func `A relay on another port gets its links, too`() throws {
+    let transport = ScriptedTransport()
+    let relay = try Example.client(transport, relay: "https://pay.example.com:8443")
+    let session = Example.shop(relay, CheckoutOutbox(relay: relay, folder: folder)).checkout
+    for scheme in ["https", "exampleapp"] {
+      #expect(session.open(try url("\(scheme)://pay.example.com:8443/v1/ios/return")))
+      #expect(!session.open(try url("\(scheme)://pay.example.com:8444/v1/ios/return")))
+    }
+  }
+
   @Test func `A background push posts and asks, and leads nowhere`() async throws {
     let transport = ScriptedTransport(.answer(201, Example.posted(checkout: Self.page)), Self.delivered)
     let opened = Guarded<[URL]>([])
