@@ -78,7 +78,8 @@ extension RelayClient {
     }
   }
 
-  private func ask(
+  /// - Parameter wait: seconds for which the relay may hold the request.
+  func ask(
     _ contextID: String, wait: Int, _ retries: RetryPolicy
   ) async throws(RelayError) -> CheckoutStatus {
     guard LinkPath.isSegment(contextID) else { throw .encoding("This is not the id of a context.") }

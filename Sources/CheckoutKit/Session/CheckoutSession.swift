@@ -295,11 +295,14 @@ public import Foundation
 
   // MARK: Following
 
-  /// A background push arrived: posts what waits, and asks for the states once. It never navigates.
+  /// A background push arrived: posts what waits, asks for the states once, and reloads the entitlements once
+  /// for each receipt that Purchasely has accepted. It never navigates. It does not retry, because iOS gives
+  /// the app 30 seconds:
+  /// https://developer.apple.com/documentation/usernotifications/pushing-background-updates-to-your-app
   public func refresh() async {
     loadCheckouts()
     await outbox.flush()
-    for id in contextIDs where id != followed { if await !ask(id) { break } }
+    for id in await ask(contextIDs.filter { $0 != followed }, .none) { await confirm(id, isPatient: false) }
   }
 
   private func followNewest() { follow(contextIDs.last { !late.contains($0) }) }
@@ -309,14 +312,19 @@ public import Foundation
     guard followed == nil, state != .opening else { return }
     start { [self] in
       await outbox.flush()
-      for id in contextIDs where id != contextID { if await !ask(id) { break } }
+      let accepted = await ask(contextIDs.filter { $0 != contextID }, relay.retries)
+      // The backend may report their entitlements late or never, and this checkout must not wait for that.
+      async let others: Void = confirm(accepted)
       if let contextID, contextIDs.contains(contextID), !Task.isCancelled {
         do {
-          for try await status in relay.updates(of: contextID) { await show(status, of: contextID) }
+          for try await status in relay.updates(of: contextID) {
+            if show(status, of: contextID) { await confirm(contextID, isPatient: true) }
+          }
         } catch {
           failed(error, of: contextID)
         }
       }
+      await others
       if !Task.isCancelled { stopAsking() }
     }
     guard let contextID else { return }
@@ -325,26 +333,32 @@ public import Foundation
     state = .checking
   }
 
-  /// - Returns: false after a failure of the network, when asking about others would only take time.
-  private func ask(_ contextID: String) async -> Bool {
-    do throws(RelayError) {
-      await show(try await relay.status(of: contextID), of: contextID)
-    } catch {
-      failed(error, of: contextID)
-      return !error.isTransient
+  /// Asks about each checkout once.
+  /// - Returns: the ids of those whose receipts Purchasely has accepted.
+  private func ask(_ contextIDs: [String], _ retries: RetryPolicy) async -> [String] {
+    var accepted: [String] = []
+    for id in contextIDs {
+      do throws(RelayError) {
+        if show(try await relay.ask(id, wait: 0, retries), of: id) { accepted.append(id) }
+      } catch {
+        failed(error, of: id)
+        // Without a network, asking about the rest would only take time.
+        if error.isTransient { break }
+      }
     }
-    return true
+    return accepted
   }
 
-  private func show(_ status: CheckoutStatus, of contextID: String) async {
-    if Task.isCancelled || !contextIDs.contains(contextID) { return }
+  /// - Returns: whether Purchasely has accepted the receipt, so that the backend is to be asked.
+  private func show(_ status: CheckoutStatus, of contextID: String) -> Bool {
+    if Task.isCancelled || !contextIDs.contains(contextID) { return false }
     late.remove(contextID)
     switch status.progress {
-    case .pending: return
+    case .pending: break
     case .processing: state = .processing
     case .processed:
       state = .activating
-      await confirm(contextID)
+      return true
     case .unpaid:
       // Another checkout may have been paid.
       if contextID == followed, state == .checking { state = status.state == .expired ? .late : .notPaid }
@@ -354,11 +368,17 @@ public import Foundation
         checkouts.remove(contextID)
       }
     }
+    return false
   }
 
-  /// Asks the app's backend until it reports the purchase, for a minute. The next activation asks again.
-  private func confirm(_ contextID: String) async {
-    for pause in [1, 2, 4, 8, 16, 32, nil] as [TimeInterval?] {
+  private func confirm(_ contextIDs: [String]) async {
+    for id in contextIDs { await confirm(id, isPatient: true) }
+  }
+
+  /// Asks the app's backend whether it reports the purchase. The next activation asks again.
+  /// - Parameter isPatient: whether to ask again for a minute.
+  private func confirm(_ contextID: String, isPatient: Bool) async {
+    for pause in isPatient ? [1, 2, 4, 8, 16, 32, nil] : [nil] as [TimeInterval?] {
       let isUnlocked = await reloadEntitlements()
       // Another user may have signed in meanwhile.
       if Task.isCancelled || !contextIDs.contains(contextID) { return }

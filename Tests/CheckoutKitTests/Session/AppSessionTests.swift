@@ -75,6 +75,31 @@ import Testing
     #expect(try session(transport, clock: clock) { true }.contextIDs == [])
   }
 
+  @Test("A newer checkout is followed while the backend does not report an older one's entitlement")
+  func doesNotWait() async throws {
+    let clock = InstantClock()
+    let (older, newer) = (CheckoutID.make(at: clock.date - 60), CheckoutID.make(at: clock.date))
+    let answer = { (state: String, id: String) in
+      ScriptedTransport.Step.answer(
+        200, Example.status(state, paid: true).replacingOccurrences(of: Example.id, with: id))
+    }
+    let transport = ScriptedTransport(answer("delivered", older), answer("paid", newer))
+    let held = HeldClock()
+    let relay = try Example.client(transport, retries: .none, clock: clock)
+    let session = Example.shop(
+      relay, CheckoutOutbox(relay: relay, folder: folder),
+      checkouts: OpenCheckouts([older, newer], of: "jdo-1"), clock: held, reloadEntitlements: { false }
+    ).checkout
+    let seen = AsyncStream.makeStream(of: CheckoutState.self)
+    session.onChange = { [unowned session] in seen.continuation.yield(session.state) }
+    session.setActive(true)
+    #expect(await held.sleeper() == 1, "the older one is asked about again after a second")
+    for await state in seen.stream where state == .processing { break }
+    session.setActive(false)
+    await session.work?.value
+    #expect(session.contextIDs == [older, newer])
+  }
+
   @Test func `A price that is paid once is posted as one`() async throws {
     let transport = ScriptedTransport(.answer(201, Example.posted(checkout: Self.page)))
     let session = try session(transport) { true }
@@ -107,6 +132,23 @@ import Testing
       #expect(session.open(try url("\(scheme)://pay.example.com:8443/v1/ios/return")))
       #expect(!session.open(try url("\(scheme)://pay.example.com:8444/v1/ios/return")))
     }
+  }
+
+  @Test func `A background push asks the backend once`() async throws {
+    let transport = ScriptedTransport(.answer(201, Example.posted(checkout: Self.page)), Self.delivered)
+    let calls = Guarded(0)
+    let clock = InstantClock()
+    let session = try session(transport, clock: clock) {
+      calls.withLock { $0 += 1 }
+      return false
+    }
+    session.buy(Example.price)
+    await session.work?.value
+    let before = clock.pauses
+    await session.refresh()
+    #expect(session.state == .activating)
+    #expect(calls.withLock(\.self) == 1)
+    #expect(clock.pauses == before)
   }
 
   @Test func `A background push posts and asks, and leads nowhere`() async throws {
