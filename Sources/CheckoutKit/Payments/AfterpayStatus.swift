@@ -65,7 +65,8 @@ public struct AfterpayStatus: Sendable, Hashable {
     /// It may be charged. Keep the token and ask again later. States that this version does not know count
     /// as this one, because a customer who paid must not read that nothing was bought.
     case processing
-    /// The money was received. Discard the token; the context's status reports when the purchase is unlocked.
+    /// The money was received. Discard the token; the context's status reports when Purchasely has accepted
+    /// the receipt. Then reload the entitlements.
     case paid
     /// It ended without a payment, or the money went back. Discard the token.
     case unpaid

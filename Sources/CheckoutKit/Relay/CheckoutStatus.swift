@@ -56,14 +56,15 @@ public struct CheckoutStatus: Sendable, Hashable {
     /// Paid, and not delivered yet. Keep the id and ask again later. If the state is final, the merchant has
     /// to act first.
     case processing
-    /// Purchasely has accepted the receipt. Reload the entitlements from the app's backend.
+    /// Purchasely has accepted the receipt. Reload the entitlements from the app's backend, and keep the id
+    /// until they have the purchase.
     case processed
-    /// It ended without a payment. Discard the id; if the state is `expired`, keep it for some weeks and ask
+    /// It ended without a payment. Discard the id; if the state is `expired`, keep it for 30 days and ask
     /// again now and then, because a late payment still counts.
     case unpaid
 
-    /// Whether the checkout has ended, so that the app need not wait for it. Its id can be discarded, except
-    /// that of an `expired` one, which may still be paid.
+    /// Whether the checkout has ended, so that the app need not wait for it. Keep the id of a `processed` one
+    /// until the entitlements have the purchase, and that of an `expired` one for 30 days.
     public var isOver: Bool { self == .processed || self == .unpaid }
   }
 

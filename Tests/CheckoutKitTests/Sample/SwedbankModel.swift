@@ -13,8 +13,11 @@ import Foundation
     case checking
     /// The relay could not be reached to check the payment.
     case unchecked
-    /// Paid, and not unlocked yet.
+    /// Paid; Purchasely has not accepted the receipt yet.
     case processing
+    /// Paid, and Purchasely has accepted the receipt. Your backend does not report the purchase yet.
+    case activating
+    /// Your backend reports the purchase.
     case bought
     /// Not paid. A payment that the customer began in a bank's app may still come.
     case notPaid
@@ -30,7 +33,8 @@ import Foundation
       case .checking: "Looking for your payment."
       case .unchecked: "We could not check your payment yet. If you have paid, do not pay again."
       case .processing: "Thank you! You have paid, and your purchase is being processed. Do not pay again."
-      case .bought: "Thank you! It is unlocked."
+      case .activating: "Thank you! We received your payment and are activating your purchase."
+      case .bought: "Your purchase is ready. Enjoy!"
       case .notPaid: "No payment has come yet, so nothing was bought."
       }
     }
@@ -46,6 +50,8 @@ import Foundation
   var onChange: (State) -> Void = { _ in }
   /// Shows the payment with Swedbank Pay's SDK, given `backendUrl` and `headers`, until it has ended.
   var showPayment: (URL, [String: String]) async -> End = { _, _ in .cancelled }
+  /// Reloads the entitlements from your backend, and returns whether the purchase is there.
+  var reloadEntitlements: () async -> Bool = { false }
   /// Stores the unfinished payments for the next launch.
   var keepCheckouts: (OpenCheckouts) -> Void = { _ in }
 
@@ -53,7 +59,7 @@ import Foundation
   /// Another user gets another model.
   private let userID: String
   private let attributes: () -> [String: Any]
-  /// A context's id is kept until its purchase is unlocked or has ended without a payment.
+  /// A context's id is kept until your backend reports the purchase or it has ended without a payment.
   private var checkouts: OpenCheckouts { didSet { if checkouts != oldValue { keepCheckouts(checkouts) } } }
 
   /// - Parameters:
@@ -104,12 +110,12 @@ import Foundation
     let payment = SwedbankPayment(relay: relay, userID: userID, contextID: contextID)
     do {
       if seconds > 0 {
-        for try await status in try payment.updates(within: seconds) { show(status) }
+        for try await status in try payment.updates(within: seconds) { await show(status) }
       } else {
-        show(try await payment.status())
+        await show(try await payment.status())
       }
-    } catch RelayError.http(let failure) where failure.status == 404 {
-      // The relay deletes contexts after a long time.
+    } catch let error as RelayError where error.isUnknownContext {
+      // The relay deletes contexts after a long time. Any other 404 is not the relay's.
       checkouts.remove(contextID)
     } catch {
       // A failure says nothing about the payment.
@@ -120,12 +126,26 @@ import Foundation
     return true
   }
 
-  private func show(_ status: CheckoutStatus) {
-    if status.progress.isOver { checkouts.remove(status.contextID) }
+  private func show(_ status: CheckoutStatus) async {
     switch status.progress {
-    case .pending, .unpaid: if state == .checking { state = .notPaid }
+    case .pending: if state == .checking { state = .notPaid }
     case .processing: state = .processing
-    case .processed: state = .bought
+    case .processed:
+      state = .activating
+      // Purchasely processes a receipt after it has accepted it: if it is too early, `resume` asks again.
+      let isUnlocked = await reloadEntitlements()
+      if isUnlocked { state = .bought }
+      discard(status.contextID, isOver: isUnlocked)
+    case .unpaid:
+      if state == .checking { state = .notPaid }
+      // An expired payment may still come.
+      discard(status.contextID, isOver: status.state != .expired)
     }
+  }
+
+  /// Discards the id of a payment that is over, or that began more than 30 days ago.
+  private func discard(_ contextID: String, isOver: Bool) {
+    let begun = CheckoutID.date(of: contextID) ?? .distantPast
+    if isOver || begun + 30 * 24 * 60 * 60 < Date() { checkouts.remove(contextID) }
   }
 }

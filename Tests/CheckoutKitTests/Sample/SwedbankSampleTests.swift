@@ -15,11 +15,18 @@ import Testing
     .answer(200, Example.status(state, paid: paid))
   }
 
+  /// The state of a payment that began just now.
+  private static func status(_ state: String, paid: Bool, of id: String) -> ScriptedTransport.Step {
+    .answer(200, Example.status(state, paid: paid).replacingOccurrences(of: Example.id, with: id))
+  }
+
   @MainActor private final class Scene {
     let transport: ScriptedTransport
     let model: SwedbankModel
     private(set) var kept: [[String]] = []
     private(set) var shown: [(url: URL, headers: [String: String])] = []
+    /// Whether the app's backend reports the purchase.
+    var isUnlocked = true
 
     init(
       _ steps: [ScriptedTransport.Step], end: SwedbankModel.End = .complete, contextIDs: [String] = [],
@@ -34,6 +41,7 @@ import Testing
         shown.append((url, headers))
         return end
       }
+      model.reloadEntitlements = { [unowned self] in isUnlocked }
     }
   }
 
@@ -65,6 +73,36 @@ import Testing
     #expect(paid.transport.sent.count == 2)
   }
 
+  @Test("A purchase is ready only when the backend reports it, and its id is kept until then")
+  func waitsForTheBackend() async throws {
+    let id = CheckoutID.make()
+    let delivered = Self.status("delivered", paid: true, of: id)
+    let scene = try Scene([delivered], contextIDs: [id])
+    scene.isUnlocked = false
+    await scene.model.resume()
+    #expect(scene.model.state == .activating)
+    #expect(scene.kept == [])
+    scene.isUnlocked = true
+    scene.transport.add(delivered)
+    await scene.model.resume()
+    #expect(scene.model.state == .bought)
+    #expect(scene.kept == [[]])
+  }
+
+  @Test func `An expired payment can still come, for 30 days`() async throws {
+    let id = CheckoutID.make()
+    let scene = try Scene([Self.status("expired", paid: false, of: id)], contextIDs: [id])
+    await scene.model.resume()
+    #expect(scene.kept == [])
+    scene.transport.add(Self.status("paid", paid: true, of: id))
+    await scene.model.resume()
+    #expect(scene.model.state == .processing)
+    let old = CheckoutID.make(at: Date() - 31 * 86_400)
+    let forgotten = try Scene([Self.status("expired", paid: false, of: old)], contextIDs: [old])
+    await forgotten.model.resume()
+    #expect(forgotten.kept == [[]])
+  }
+
   @Test func `A payment that comes after the app was restarted is found`() async throws {
     let scene = try Scene([Self.posted, Self.status("open")], end: .cancelled)
     await scene.model.buy(planID: Example.price)
@@ -81,6 +119,10 @@ import Testing
     let forgotten = try Scene([PaymentExample.refusal(404, "unknown-context")], contextIDs: [Example.id])
     await forgotten.model.resume()
     #expect(forgotten.kept == [[]])
+    // A hotel's captive portal does not know the payment either.
+    let portal = try Scene([.answer(404, "<html>")], contextIDs: [Example.id])
+    await portal.model.resume()
+    #expect(portal.kept == [])
   }
 
   @Test func `A payment of the user before is neither asked about nor shown`() async throws {

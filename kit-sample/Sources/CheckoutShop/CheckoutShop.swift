@@ -93,7 +93,7 @@ import Foundation
       switch status.progress {
       case .pending: "nothing is paid yet"
       case .processing: "paid, and being processed"
-      case .processed: "unlocked"
+      case .processed: "Purchasely has accepted the receipt"
       case .unpaid: "it ended without a payment"
       }
     say("\(status.state.rawValue): \(text)")
