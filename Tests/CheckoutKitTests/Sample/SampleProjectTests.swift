@@ -144,11 +144,22 @@ import Testing
     #expect(place.standardizedFileURL.path == Self.root.standardizedFileURL.path)
   }
 
-  @Test("The sample's links are those of its model")
-  @MainActor func links() throws {
-    let types = try #require(
-      try Self.plist("kit-sample/ShopApp/Shop/Info.plist")["CFBundleURLTypes"] as? [[String: Any]])
+  @Test("The samples' links are those of their model", arguments: ["Shop", "ShopUIKit"])
+  @MainActor func links(_ target: String) throws {
+    let folder = "kit-sample/ShopApp/\(target)"
+    let types = try #require(try Self.plist("\(folder)/Info.plist")["CFBundleURLTypes"] as? [[String: Any]])
     #expect(types.first?["CFBundleURLSchemes"] as? [String] == [ShopModel.scheme])
+    let domains = try Self.plist("\(folder)/\(target).entitlements")["com.apple.developer.associated-domains"]
+    #expect((domains as? [String])?.contains { ShopModel.hosts.contains(String($0.dropFirst(9))) } == true)
+  }
+
+  /// https://developer.apple.com/documentation/usernotifications/pushing-background-updates-to-your-app
+  @Test func `The sample with a background push has the background mode and the entitlement for it`() throws {
+    let folder = "kit-sample/ShopApp/ShopUIKit"
+    let modes = try Self.plist("\(folder)/Info.plist")["UIBackgroundModes"]
+    #expect(modes as? [String] == ["remote-notification"])
+    let environment = try Self.plist("\(folder)/ShopUIKit.entitlements")["aps-environment"]
+    #expect(environment as? String == "development")
   }
 
   @Test func `The privacy manifest names data and purposes that Apple knows, and no tracking`() throws {

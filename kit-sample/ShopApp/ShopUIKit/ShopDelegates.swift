@@ -5,11 +5,11 @@ import UIKit
 @MainActor enum Shop {
   static let checkout: CheckoutSession = {
     guard let relay = URL(string: "https://pay.example.com"),
-      let page = URL(string: "https://buy.stripe.com/…")
+      let page = URL(string: "https://buy.stripe.com/example")
     else { preconditionFailure("Not a URL") }
     let checkout = CheckoutSession.configure(
       relay: relay, app: "ios", credential: .clientKey("…"), scheme: ShopModel.scheme,
-      pages: ["price_1MbK…": page], userID: "jdo-1", attributes: { [:] },
+      pages: ["price_1MbK": page], userID: Account.profile, attributes: { [:] },
       reloadEntitlements: { await Account.reload() })
     checkout.openInBrowser = { UIApplication.shared.open($0) }
     return checkout
@@ -63,6 +63,8 @@ import UIKit
     didFinishLaunchingWithOptions options: [UIApplication.LaunchOptionsKey: Any]? = nil
   ) -> Bool {
     application.registerForRemoteNotifications()
+    // In your app: after the sign-in.
+    Account.signIn(Account.profile)
     return true
   }
 
