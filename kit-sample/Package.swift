@@ -2,7 +2,8 @@
 import PackageDescription
 
 // A separate package that depends on CheckoutKit, as an app does. Yours names the repository's URL in place of
-// the path: .package(url: "https://git.example.com/receipt-relay", from: "1.0.0").
+// the path: .package(url: "https://git.example.com/receipt-relay", from: "1.0.0"), or branch: "main" if the
+// repository has no tag yet.
 let package = Package(
   name: "kit-sample",
   platforms: [.macOS(.v12)],

@@ -50,7 +50,7 @@ extension CashAppScreen: @preconcurrency CashAppPayObserver {
       model.report(
         active.map { .approved(CashAppModel.Grant(id: $0.id, customerID: $0.customerID)) } ?? .declined)
     case .declined: model.report(.declined)
-    // Cash App is disturbed.
+    // Cash App has an outage.
     case .apiError: model.report(.failed(.api))
     // The app is wrong: its brand, a value, or too many requests. Log it.
     case .integrationError: model.report(.failed(.integration))

@@ -1,4 +1,4 @@
-Button("Buy in the browser") { checkout.buy("price_1MbK…") }
+Button("Buy in the browser") { checkout.buy("price_1MbK") }
 if let message = checkout.state.message {
   switch checkout.state {
   case .opening, .checking, .activating: ProgressView(message)

@@ -73,8 +73,8 @@ public final class CheckoutOutbox: Sendable {
   ///   - relay: the client that posts.
   ///   - folder: where the contexts are stored; nil for a folder of the client's app in Application Support.
   ///     An app and its extensions may share one.
-  ///   - pages: the checkout page of a context's price, without the id, for the case that the relay cannot be
-  ///     reached; nil if there is none. It must be a page that passes `client_reference_id` to the payment
+  ///   - pages: the checkout page of a context's price, without the id, in case the relay cannot be reached;
+  ///     nil if there is none. It must be a page that passes `client_reference_id` to the payment
   ///     processor, as Stripe's Payment Links do.
   ///   - onOutcome: what became of each context. Called on any thread.
   public convenience init(

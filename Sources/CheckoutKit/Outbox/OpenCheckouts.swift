@@ -30,7 +30,7 @@ public struct OpenCheckouts: Codable, Hashable, Sendable {
     self = data.flatMap { try? JSONDecoder().decode(Self.self, from: $0) } ?? Self()
   }
 
-  /// The list as JSON, to be stored. It has the ids of users and of contexts, so it does not belong into a
+  /// The list as JSON, to be stored. It has the ids of users and of contexts, so it does not belong in a
   /// backup or a log.
   public var data: Data {
     // Strings can always be encoded.

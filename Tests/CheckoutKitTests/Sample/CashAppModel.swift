@@ -57,7 +57,7 @@ import Foundation
     case failed(Failure)
 
     enum Failure {
-      /// Cash App is disturbed. Its SDK asks apps to hide the button for a while.
+      /// Cash App has an outage. Its SDK asks apps to hide the button for a while.
       case api
       /// The app uses it wrongly: an unknown brand, a refused value.
       case integration

@@ -38,6 +38,12 @@ import Testing
     String(try #require(try text(page).firstMatch(of: #/```swift\n([\s\S]*?)```/#)).1)
   }
 
+  /// The code for Purchasely's action on the page about users, which is type-checked.
+  static func action() throws -> String {
+    let page = try text("docs/identity.md")
+    return String(try #require(page.firstMatch(of: #/`(Purchasely\.interceptAction\(\.[^`]+)`/#)).1)
+  }
+
   @Test(
     "The catalogue's article has the guide's first lines, and each step of its tutorial is a sample's code")
   func catalogue() throws {

@@ -84,19 +84,34 @@ import Testing
     #expect(run.code == 0, "\(run.output)")
   }
 
-  /// The first lines of docs/ios.md, with what an app has.
+  /// The first lines of docs/ios.md and the action of docs/identity.md, with what an app has. Purchasely's
+  /// members are those of its SDK 6.0.0 (the framework's Purchasely.swiftinterface in
+  /// https://github.com/Purchasely/Purchasely-iOS).
   private static func guide(in folder: URL) throws -> String {
     let lines = try GuideTests.firstLines().split(separator: "\n")
     let text =
       lines.filter { $0.hasPrefix("import ") }.joined(separator: "\n") + """
 
-        enum Purchasely {
-          static let userId = "jdo-1"
+        enum PLYPresentationAction { case webCheckout }
+        class PLYInterceptorInfo {}
+        class PLYPresentationActionParameters {}
+        enum PLYInterceptResult { case success, failed, notHandled }
+        class Purchasely {
+          static var anonymousUserId: String { "" }
           static func getBuiltInAttributes() -> [String: Any] { [:] }
+          class func interceptAction(
+            _ action: PLYPresentationAction,
+            handler:
+              @escaping (PLYInterceptorInfo, PLYPresentationActionParameters?) async -> PLYInterceptResult
+          ) {}
         }
-        enum Account { static func reloadEntitlements() async -> Bool { true } }
-        @MainActor func begin(url: URL, account: Account.Type) {
+        enum Account {
+          static var id: String? { nil }
+          static func reloadEntitlements() async -> Bool { true }
+        }
+        @MainActor func begin(url: URL, account: Account.Type, paymentLink: URL) {
         \(lines.filter { !$0.hasPrefix("import ") }.joined(separator: "\n"))
+        \(try GuideTests.action())
         }
         """
     let file = folder.appendingPathComponent("guide.swift")

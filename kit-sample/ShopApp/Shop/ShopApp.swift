@@ -7,11 +7,11 @@ import UserNotifications
 @MainActor enum Shop {
   static let checkout: CheckoutSession = {
     guard let relay = URL(string: "https://pay.example.com"),
-      let page = URL(string: "https://buy.stripe.com/…")
+      let page = URL(string: "https://buy.stripe.com/example")
     else { preconditionFailure("Not a URL") }
     let checkout = CheckoutSession.configure(
       relay: relay, app: "ios", credential: .clientKey("…"), scheme: ShopModel.scheme,
-      pages: ["price_1MbK…": page], userID: "jdo-1",
+      pages: ["price_1MbK": page], userID: "jdo-1",
       attributes: { [:] },  // Purchasely.getBuiltInAttributes()
       reloadEntitlements: { await Entitlements.reload() })
     checkout.openInBrowser = { UIApplication.shared.open($0) }
@@ -52,7 +52,7 @@ struct ShopView: View {
 
   var body: some View {
     VStack(spacing: 16) {
-      Button("Buy in the browser") { checkout.buy("price_1MbK…") }
+      Button("Buy in the browser") { checkout.buy("price_1MbK") }
       if let message = checkout.state.message {
         switch checkout.state {
         case .opening, .checking, .activating: ProgressView(message)

@@ -20,7 +20,7 @@ final class ShopController: UIViewController {
     super.viewDidLoad()
     let button = UIButton(
       primaryAction: UIAction(title: "Buy in the browser") { [checkout] _ in
-        checkout.buy("price_1MbK…")
+        checkout.buy("price_1MbK")
       })
     label.numberOfLines = 0
     answers = [
