@@ -7,7 +7,9 @@ export type CheckoutState =
 export type ClaimState =
   | 'none' | 'signIn' | 'ask' | 'adding' | 'added' | 'later' | 'otherUser' | 'expired' | 'unknown';
 
-export type Progress = 'pending' | 'processing' | 'processed' | 'notPaid' | 'late' | 'unknown';
+export type ClaimResult = 'claimed' | 'replay' | 'otherUser' | 'expired' | 'unknown' | 'retryLater';
+
+export type Progress = 'pending' | 'processing' | 'processed' | 'unpaid' | 'expired' | 'unknown';
 
 export interface CheckoutStorage {
   getItem(key: string): Promise<string | null>;
@@ -66,16 +68,23 @@ export class CheckoutSession {
   end(): void;
 }
 
+export interface BegunCheckout {
+  contextId: string;
+  /** The page to open. */
+  page: string;
+  /** Whether the relay has the context. */
+  isPosted: boolean;
+}
+
 /** The checkouts that are not over. */
 export class Checkouts {
   constructor(configuration: RelayConfiguration);
   ids(userId: string, isExpired?: boolean): Promise<string[]>;
-  /** Returns the page to open. */
-  begin(context: {stripe_price_id: string; [name: string]: unknown}, userId: string): Promise<string>;
+  begin(context: {stripe_price_id: string; [name: string]: unknown}, userId: string): Promise<BegunCheckout>;
   /** Posts what the relay does not have yet. */
   postPending(): Promise<void>;
   progress(id: string, wait?: number): Promise<Progress>;
-  claim(token: string, userId: string): Promise<Exclude<ClaimState, 'none' | 'signIn' | 'ask' | 'adding'>>;
+  claim(token: string, userId: string): Promise<ClaimResult>;
   discard(id: string): Promise<unknown>;
   /** For a user who deletes the account. */
   forget(userId: string): Promise<unknown>;

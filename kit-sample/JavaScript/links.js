@@ -35,8 +35,9 @@ export function checkoutPage(page, id) {
 }
 
 /**
- * What a link that opened the app is: `{plan}` (the paywall's), `{checkout}` (the way back; null is the checkout that
- * began last; with Afterpay's `orderToken`, to capture), `{claim}` (a purchase without an account), `{page}` (a web page that no route knows, to open in the browser), or null.
+ * What a link that opened the app is: `{plan}` (the paywall's), `{checkout}` (the way back; null is the
+ * checkout that began last; with Afterpay's `orderToken`, to capture), `{claim}` (a purchase without an
+ * account), `{page}` (a web page that no route knows, to open in the browser), or null.
  *
  * @param place `{host, app, scheme, browserHost}`, as in `CheckoutSession`.
  */
@@ -59,8 +60,10 @@ export function readLink(url, {host, app, scheme, browserHost}) {
   const token = path.slice(claims.length);
   if (isOwn && path.startsWith(claims) && isClaimToken(token)) return {claim: token};
   if (!['https', 'http'].includes(link.scheme)) return null;
-  // Android gives a link of the app's own host to the app again, for ever. The other name of the host is not the app's.
-  if (link.host === host) return {page: `https://${browserHost}${url.slice(url.indexOf('//') + 2 + link.authority.length)}`};
+  // Android gives a link of the app's own host to the app again, for ever. The other name is not the app's.
+  if (link.host === host) {
+    return {page: `https://${browserHost}${url.slice(url.indexOf('//') + 2 + link.authority.length)}`};
+  }
   return link.host.replace(/^.*@|:\d*$/g, '') === host ? null : {page: url};
 }
 

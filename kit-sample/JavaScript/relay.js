@@ -28,8 +28,8 @@ export class Checkouts {
 
   async #read() {
     // When this fails, the stored list stays as it is, and is read again before the next write.
-    const text = await this.storage.getItem('checkouts');
-    this.#clockOffset = Number(await this.storage.getItem('clockOffset')) || 0;
+    const text = await this.storage.getItem('checkoutkit.checkouts');
+    this.#clockOffset = Number(await this.storage.getItem('checkoutkit.clockOffset')) || 0;
     let stored = [];
     try {
       stored = JSON.parse(text || '[]').filter(item => typeof item.id === 'string');
@@ -52,7 +52,7 @@ export class Checkouts {
       this.#all = body(before);
       if (this.#isRead && this.#all !== before) {
         this.#all = this.#all.slice(-50);
-        await this.storage.setItem('checkouts', JSON.stringify(this.#all)).catch(() => {});
+        await this.storage.setItem('checkoutkit.checkouts', JSON.stringify(this.#all)).catch(() => {});
       }
       return this.#all;
     });
@@ -101,7 +101,7 @@ export class Checkouts {
     const offset = Date.parse(response.headers.get('date')) - Date.now();
     if (!(response.ok ? body.context_id : isProblem(body)) || !(Math.abs(offset - this.#clockOffset) > 60e3)) return;
     this.#clockOffset = offset;
-    this.storage.setItem('clockOffset', String(offset)).catch(() => {});
+    this.storage.setItem('checkoutkit.clockOffset', String(offset)).catch(() => {});
   }
 
   #send(userId, endpoint, body, seconds) {
@@ -121,8 +121,10 @@ export class Checkouts {
   }
 
   /**
-   * Begins a checkout, for one tap, and returns the page to open. The sale never waits longer than 5 s: then the
-   * app's own page opens, with an id that the relay gets later.
+   * Begins a checkout, for one tap. The sale never waits longer than 5 s: then the app's own page opens,
+   * with an id that the relay gets later.
+   *
+   * @returns `{contextId, page, isPosted}`: the page to open, and whether the relay has the context.
    */
   async begin(context, userId) {
     await this.#change(list => list); // Reads the clock's difference.
@@ -136,14 +138,15 @@ export class Checkouts {
       const answer = await this.#post(checkout, 'checkout', 5);
       if (isPosted(answer) && /^https:\/\//.test(answer.body.checkout_url)) {
         // The relay may have made the id itself.
-        await this.#replace(id, {id: answer.body.context_id, plyContext: null});
-        return answer.body.checkout_url;
+        const contextId = answer.body.context_id;
+        await this.#replace(id, {id: contextId, plyContext: null});
+        return {contextId, page: answer.body.checkout_url, isPosted: true};
       }
       await this.#replace(id, {nextAt: nextAt(answer)});
     } catch (failure) {
       // No answer: the context stays in the list.
     }
-    if (page) return page;
+    if (page) return {contextId: id, page, isPosted: false};
     await this.discard(id);
     throw new Error('There is no checkout page.');
   }
@@ -181,26 +184,31 @@ export class Checkouts {
     else await this.#replace(id, {nextAt: nextAt(answer)});
   }
 
-  /** Claims a purchase: 'added', 'otherUser', 'expired', 'unknown', or 'later' if the relay could not decide yet. */
+  /**
+   * Claims a purchase: 'claimed', 'replay' (this user had claimed it before), 'otherUser', 'expired',
+   * 'unknown', or 'retryLater' if the relay could not decide yet.
+   */
   async claim(token, userId) {
     try {
       const {status, body} = await this.#send(userId, 'claims', {token}, 30);
-      if ((status === 200 || status === 201) && typeof body.status_url === 'string') return 'added';
+      if ((status === 200 || status === 201) && typeof body.status_url === 'string') {
+        return body.replay === true ? 'replay' : 'claimed';
+      }
       if (isProblem(body, 'claimed-by-another-user')) return 'otherUser';
       if (status === 410 && isProblem(body)) return 'expired';
-      return isProblem(body, 'unknown-claim') ? 'unknown' : 'later';
+      return isProblem(body, 'unknown-claim') ? 'unknown' : 'retryLater';
     } catch (failure) {
-      return 'later';
+      return 'retryLater';
     }
   }
 
   /**
-   * The progress of a checkout: 'pending', 'processing' (paid; do not pay again), 'processed' (Purchasely has accepted
-   * the receipt: reload the entitlements), 'notPaid', 'late' (no payment in time; a later one can still change it) or
-   * 'unknown'. The id is the secret, so the request has no key. Throws without an answer, which says nothing about the
-   * payment.
+   * The progress of a checkout: 'pending', 'processing' (paid; do not pay again), 'processed' (Purchasely
+   * has accepted the receipt: reload the entitlements), 'unpaid', 'expired' (no payment in time; a later one
+   * can still change it) or 'unknown'. The id is the secret, so the request has no key. Throws without an
+   * answer, which says nothing about the payment.
    *
-   * @param wait seconds for which the relay may wait for a change; 30 at most.
+   * @param wait seconds for which the relay may wait until the state is final; 30 at most.
    */
   async progress(id, wait = 0) {
     await this.postPending();
@@ -218,10 +226,10 @@ export class Checkouts {
     if (status !== 200 || typeof state !== 'string' || typeof paid !== 'boolean') {
       throw new Error(`The relay answered ${status}.`);
     }
-    const unpaid = {expired: 'late', failed: 'notPaid', cancelled: 'notPaid'}[state] || 'pending';
+    const unpaid = {expired: 'expired', failed: 'unpaid', cancelled: 'unpaid'}[state] || 'pending';
     const result = state === 'delivered' ? 'processed' : paid ? 'processing' : unpaid;
-    if (result === 'notPaid') await this.discard(id);
-    else await this.#replace(id, {isExpired: result === 'late'});
+    if (result === 'unpaid') await this.discard(id);
+    else await this.#replace(id, {isExpired: result === 'expired'});
     return result;
   }
 }

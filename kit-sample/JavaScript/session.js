@@ -4,6 +4,9 @@ import {readLink} from './links.js';
 import {Checkouts} from './relay.js';
 
 const pauses = [1, 2, 4, 8, 16, 32];
+// What a screen shows of a progress and of a claim's result, where the names differ.
+const progressStates = {unpaid: 'notPaid', expired: 'late'};
+const claimStates = {claimed: 'added', replay: 'added', retryLater: 'later'};
 const sleep = seconds => new Promise(done => setTimeout(done, seconds * 1000));
 
 export class CheckoutSession {
@@ -12,7 +15,10 @@ export class CheckoutSession {
    * 'confirmed', 'notPaid', 'late' or 'unknown'. Only 'confirmed' is unlocked.
    */
   state = 'none';
-  /** 'none', 'signIn', 'ask', 'adding', 'added', 'later', 'otherUser', 'expired' or 'unknown': ask at 'ask' and 'later'. */
+  /**
+   * 'none', 'signIn', 'ask', 'adding', 'added', 'later', 'otherUser', 'expired' or 'unknown': ask at 'ask'
+   * and 'later'.
+   */
   claim = 'none';
   onChange = () => {};
   #isOpening = false;
@@ -53,7 +59,7 @@ export class CheckoutSession {
     this.#show('opening');
     try {
       const context = {...this.attributes(), stripe_price_id: plan, stripe_object_type: 'subscription'};
-      const page = await this.checkouts.begin(context, this.userId);
+      const {page} = await this.checkouts.begin(context, this.userId);
       if (!this.#isEnded) await this.openPage(page);
       this.#show('inBrowser');
     } catch (failure) {
@@ -82,11 +88,11 @@ export class CheckoutSession {
   async #keepClaim(token) {
     this.token = token;
     this.#showClaim(this.isAnonymous ? 'signIn' : 'ask');
-    await this.storage.setItem('claim', token).catch(() => {});
+    await this.storage.setItem('checkoutkit.claim', token).catch(() => {});
   }
 
   async #readClaim() {
-    const token = this.token || (await this.storage.getItem('claim').catch(() => null));
+    const token = this.token || (await this.storage.getItem('checkoutkit.claim').catch(() => null));
     if (token && this.claim === 'none' && !this.#isEnded) await this.#keepClaim(token);
   }
 
@@ -96,9 +102,9 @@ export class CheckoutSession {
     if (!token || !['ask', 'later'].includes(this.claim)) return;
     this.#showClaim('adding');
     const result = await this.checkouts.claim(token, this.userId);
-    if (token === this.token && result !== 'later') await this.#dropClaim();
-    this.#showClaim(result);
-    if (result === 'added') await this.#isUnlocked();
+    if (token === this.token && result !== 'retryLater') await this.#dropClaim();
+    this.#showClaim(claimStates[result] || result);
+    if (this.claim === 'added') await this.#isUnlocked();
   }
 
   /** The customer does not want it in this account. */
@@ -109,7 +115,7 @@ export class CheckoutSession {
 
   async #dropClaim() {
     this.token = null;
-    await this.storage.setItem('claim', '').catch(() => {});
+    await this.storage.setItem('checkoutkit.claim', '').catch(() => {});
   }
 
   /** The app came to the front, or left it. */
@@ -139,7 +145,7 @@ export class CheckoutSession {
         result = await this.checkouts.progress(wanted, 30);
       }
       if (result === 'processed') await this.#confirm(wanted);
-      else this.#show(result);
+      else this.#show(progressStates[result] || result);
     } catch (failure) {
       this.#show('unchecked');
     }
@@ -195,8 +201,8 @@ export class CheckoutSession {
 export async function isNewLink(url, storage) {
   if (!url) return false;
   try {
-    if (url === (await storage.getItem('initialLink'))) return false;
-    await storage.setItem('initialLink', url);
+    if (url === (await storage.getItem('checkoutkit.initialLink'))) return false;
+    await storage.setItem('checkoutkit.initialLink', url);
   } catch (failure) {
     // A storage that fails must not stop a sale.
   }

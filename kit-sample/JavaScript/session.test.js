@@ -30,7 +30,8 @@ function session({states = ['open'], storage = new Storage(), post = true, userI
     if (options.method === 'POST') {
       if (!post) throw new TypeError('no network');
       const {id} = JSON.parse(options.body);
-      return Response.json({context_id: id, checkout_url: `https://buy.example.com/a?client_reference_id=${id}`}, {status: 201});
+      const page = `https://buy.example.com/a?client_reference_id=${id}`;
+      return Response.json({context_id: id, checkout_url: page}, {status: 201});
     }
     const state = states.length > 1 ? states.shift() : states[0];
     if (state === 'unknown') return Response.json({type: 'urn:receiptd:problem:unknown-context'}, {status: 404});
@@ -153,9 +154,11 @@ test('each answer to a claim is shown, and the link is kept until the relay has 
     await made.addPurchase();
     const claim = names[row.result] || row.result;
     assert.equal(made.claim, claim, JSON.stringify(row));
-    assert.equal(Boolean(storage.items.get('claim')), claim === 'later', JSON.stringify(row));
+    assert.equal(Boolean(storage.items.get('checkoutkit.claim')), claim === 'later', JSON.stringify(row));
     await made.declinePurchase();
     assert.equal(made.claim, 'none');
+    const result = await made.checkouts.claim('clm_1', 'jdo-1');
+    assert.equal(result, row.result || 'retryLater', JSON.stringify(row));
   }
 });
 
@@ -166,7 +169,7 @@ test('each state has its progress, and an answer without a state has none', asyn
     return made.checkouts.progress('ctx_x');
   };
   for (const {state, paid, progress: expected} of relay.status) {
-    const result = expected === 'unpaid' ? (state === 'expired' ? 'late' : 'notPaid') : expected;
+    const result = expected === 'unpaid' && state === 'expired' ? 'expired' : expected;
     assert.equal(await progress(Response.json({context_id: 'ctx_x', state, paid})), result, `${state} ${paid}`);
   }
   for (const body of relay.notStatus) await assert.rejects(progress(new Response(body)), body);
@@ -178,15 +181,15 @@ test('a refused post ends, any other is repeated, and the customer may still pay
     const {checkouts} = session({storage, post: false}).session;
     globalThis.fetch = async () => answerOf({...row, days: 0});
     await checkouts.begin({stripe_price_id: 'price_1'}, 'jdo-1');
-    const [checkout] = JSON.parse(storage.items.get('checkouts'));
+    const [checkout] = JSON.parse(storage.items.get('checkoutkit.checkouts'));
     assert.ok(checkout.plyContext, `the first answer drops nothing: ${JSON.stringify(row)}`);
     // The next process, when the post is due.
     const begunAt = checkout.begunAt - (row.days || 0) * 86400e3;
-    storage.items.set('checkouts', JSON.stringify([{...checkout, begunAt, nextAt: 0}]));
+    storage.items.set('checkoutkit.checkouts', JSON.stringify([{...checkout, begunAt, nextAt: 0}]));
     const next = session({storage}).session.checkouts;
     globalThis.fetch = async () => answerOf(row);
     await next.postPending();
-    const [after] = JSON.parse(storage.items.get('checkouts'));
+    const [after] = JSON.parse(storage.items.get('checkoutkit.checkouts'));
     assert.equal(after.plyContext ? 'kept' : 'dropped', row.after, JSON.stringify(row));
     assert.deepEqual(await next.ids('jdo-1'), [checkout.id]);
   }

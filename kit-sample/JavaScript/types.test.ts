@@ -1,6 +1,8 @@
 // Uses the types as an app does; compiled, not run: tsc --noEmit --strict --target es2022 --moduleResolution node16.
 
-import {Checkouts, CheckoutSession, CheckoutState, isNewLink, readLink, storefrontPage} from 'checkout-session';
+import {
+  Checkouts, CheckoutSession, CheckoutState, ClaimResult, isNewLink, readLink, storefrontPage,
+} from 'checkout-session';
 
 const storage = {getItem: async (key: string) => key, setItem: async (_key: string, _value: string) => {}};
 const place = {host: 'pay.example.com', app: 'ios', scheme: 'exampleapp', browserHost: 'back.pay.example.com'};
@@ -19,8 +21,12 @@ export async function use(texts: Record<CheckoutState, string>): Promise<string>
   const link = readLink('https://example.com', place);
   const page = storefrontPage('https://example.com/cart', ['example.com']);
   const checkouts: Checkouts = session.checkouts;
+  const {contextId, page: opened, isPosted} = await checkouts.begin({stripe_price_id: 'price_1'}, 'jdo-1');
+  if (!isPosted) await checkouts.postPending();
+  const claimed: ClaimResult = await checkouts.claim(contextId + opened, 'jdo-1');
   const ids = await checkouts.ids('jdo-1');
   const progress = await checkouts.progress(ids[0]!);
+  if (claimed === 'retryLater' || progress === 'unpaid') await checkouts.forget('jdo-1');
   // @ts-expect-error: no such state
   if (session.state === 'paid') session.end();
   // @ts-expect-error: a session needs its browser
