@@ -25,6 +25,24 @@ export const isIdentifier = text => /^[^\0-\x1f\x7f-\x9f]{1,255}$/.test(text || 
 export const isUserId = text => isIdentifier(text) && !['.', '..'].includes(text);
 export const isContextId = text => /^ctx_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text);
 
+const attributeNames = {
+  presentation_id: 'ply_last_presentation_displayed',
+  placement_id: 'ply_last_placement_displayed',
+  ab_test_id: 'ply_latest_abtest_id',
+  ab_test_variant_id: 'ply_latest_abtest_variant_id',
+  original_platform: 'original_platform',
+};
+
+/** @param attributes Purchasely's built-in attributes, or the context's own members. Others are left out. */
+export function makeContext(plan, type, attributes) {
+  const context = {stripe_price_id: plan, stripe_object_type: type};
+  for (const [name, builtIn] of Object.entries(attributeNames)) {
+    const text = [attributes[name], attributes[builtIn]].find(value => typeof value === 'string');
+    if (text !== undefined) context[name] = text;
+  }
+  return context;
+}
+
 /** JSON in base64, the standard alphabet, padded. */
 export function plyContext(context) {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';

@@ -11,6 +11,9 @@ export type ClaimResult = 'claimed' | 'replay' | 'otherUser' | 'expired' | 'unkn
 
 export type Progress = 'pending' | 'processing' | 'processed' | 'unpaid' | 'expired' | 'unknown';
 
+/** A recurring price, or a one-time price. */
+export type StripeObjectType = 'subscription' | 'checkout_session';
+
 export interface CheckoutStorage {
   getItem(key: string): Promise<string | null>;
   setItem(key: string, value: string): Promise<unknown>;
@@ -37,8 +40,8 @@ export interface SessionConfiguration extends RelayConfiguration {
   userId: string;
   /** Whether it is the SDK's own id, for which claims wait. */
   isAnonymous?: boolean;
-  /** The SDK's built-in attributes. */
-  attributes(): Record<string, unknown>;
+  /** Purchasely's built-in attributes and `original_platform`; without them, the context's own members. */
+  attributes(): Record<string, unknown> | Promise<Record<string, unknown>>;
   /** Opens the browser. */
   openPage(url: string): unknown;
   /** Asks the app's backend, and returns whether the purchase is there. */
@@ -55,7 +58,7 @@ export class CheckoutSession {
   readonly checkouts: Checkouts;
   onChange: () => void;
   /** The paywall's button was tapped. */
-  buy(plan: string): Promise<void>;
+  buy(plan: string, type?: StripeObjectType): Promise<void>;
   /** A link opened the app; false for a link that is not the session's. */
   open(url: string): boolean;
   /** The app came to the front, or left it. */

@@ -1,5 +1,6 @@
 // The checkouts of one user, for the app's screen: the same as CheckoutKit's `CheckoutSession`.
 
+import {makeContext} from './context.js';
 import {readLink} from './links.js';
 import {Checkouts} from './relay.js';
 
@@ -28,12 +29,12 @@ export class CheckoutSession {
 
   /**
    * @param configuration
-   *   host: the relay's host, which opens the app; browserHost: another name of it, which does not;
-   *   app: the app's name at the relay; scheme: the app's URL scheme; headers: the client key or the user's token;
-   *   pages: the page of each price, as `links.checkout` in the relay's configuration; userId: the id in the Purchasely
-   *   SDK; isAnonymous: whether it is the SDK's own, for which claims wait; attributes(): the SDK's built-in attributes; storage: getItem and setItem, with promises;
-   *   openPage(url): opens the browser; reloadEntitlements(userId): asks the app's backend, and returns whether the
-   *   purchase is there.
+   *   host: the relay's host, which opens the app; browserHost: another name of it, which does not; app: the
+   *   app's name at the relay; scheme: the app's URL scheme; headers: the client key or the user's token;
+   *   pages: the page of each price, as `links.checkout` in the relay's configuration; userId: the id in the
+   *   Purchasely SDK; isAnonymous: whether it is the SDK's own, for which claims wait; attributes(): the SDK's
+   *   built-in attributes and `original_platform`, or a promise of them; storage: getItem and setItem, with promises; openPage(url): opens the browser;
+   *   reloadEntitlements(userId): asks the app's backend, and returns whether the purchase is there.
    */
   constructor(configuration) {
     Object.assign(this, configuration);
@@ -52,13 +53,26 @@ export class CheckoutSession {
     this.onChange();
   }
 
-  /** The paywall's button was tapped. */
-  async buy(plan) {
+  /** The SDK must not stop a sale. */
+  async #attributes() {
+    try {
+      return (await this.attributes()) || {};
+    } catch (failure) {
+      return {};
+    }
+  }
+
+  /**
+   * The paywall's button was tapped.
+   *
+   * @param type 'checkout_session' for a one-time price.
+   */
+  async buy(plan, type = 'subscription') {
     if (this.#isOpening) return; // A second tap.
     this.#isOpening = true;
     this.#show('opening');
     try {
-      const context = {...this.attributes(), stripe_price_id: plan, stripe_object_type: 'subscription'};
+      const context = makeContext(plan, type, await this.#attributes());
       const {page} = await this.checkouts.begin(context, this.userId);
       if (!this.#isEnded) await this.openPage(page);
       this.#show('inBrowser');

@@ -5,7 +5,7 @@ import {spawnSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import test from 'node:test';
 import {fileURLToPath} from 'node:url';
-import {isContextId, makeContextId, plyContext} from './context.js';
+import {isContextId, makeContext, makeContextId, plyContext} from './context.js';
 import {checkoutPage, readLink, storefrontPage} from './links.js';
 import {CheckoutSession, isNewLink} from './session.js';
 
@@ -24,8 +24,10 @@ class Storage {
 /** A relay with one answer for each state that is asked, the last one for the rest. */
 function session({states = ['open'], storage = new Storage(), post = true, userId = 'jdo-1', claimed, ...rest}) {
   const requests = [];
+  const bodies = [];
   globalThis.fetch = async (url, options) => {
     requests.push(url);
+    if (options.body) bodies.push(JSON.parse(options.body));
     if (url.endsWith('/claims')) return claimed(JSON.parse(options.body).token);
     if (options.method === 'POST') {
       if (!post) throw new TypeError('no network');
@@ -44,7 +46,7 @@ function session({states = ['open'], storage = new Storage(), post = true, userI
     openPage: url => opened.push(url), reloadEntitlements: async () => true, sleep: async () => {}, ...rest,
   });
   made.onChange = () => shown.push(made.state);
-  return {session: made, opened, shown, requests, storage};
+  return {session: made, opened, shown, requests, bodies, storage};
 }
 
 test('an id is a ULID, and a context is base64 of UTF-8', () => {
@@ -52,6 +54,23 @@ test('an id is a ULID, and a context is base64 of UTF-8', () => {
   assert.equal(makeContextId(0).slice(4, 14), '0000000000');
   const context = {a: 'Žluťoučký 🦊', b: 1};
   assert.equal(Buffer.from(plyContext(context), 'base64').toString(), JSON.stringify(context));
+});
+
+test('the built-in attributes become the context, for a recurring or a one-time price', async () => {
+  for (const {type, attributes, context} of relay.contexts) {
+    assert.deepEqual(makeContext('price_1', type || 'subscription', attributes), context);
+    const {session: made, bodies} = session({
+      attributes: async () => ({...attributes, original_platform: 'IOS'}),
+    });
+    await made.buy('price_1', type);
+    const posted = JSON.parse(Buffer.from(bodies[0].ply_context, 'base64').toString());
+    assert.deepEqual(posted, {...context, original_platform: 'IOS'});
+  }
+  // React Native's SDK before 6 has no built-in attributes, so the app names the paywall.
+  assert.equal(makeContext('price_1', 'subscription', {presentation_id: 'pres_9'}).presentation_id, 'pres_9');
+  const {session: made} = session({attributes: async () => { throw new Error('not started'); }});
+  await made.buy('price_1');
+  assert.equal(made.state, 'inBrowser', 'the SDK stops no sale');
 });
 
 test('from the tap to the entitlement', async () => {

@@ -15,6 +15,7 @@ export async function use(texts: Record<CheckoutState, string>): Promise<string>
   });
   session.onChange = () => {};
   await session.buy('price_1');
+  await session.buy('price_2', 'checkout_session');
   await session.setActive(true);
   if (session.claim === 'ask') await session.addPurchase();
   if (await isNewLink(null, storage)) session.open('exampleapp://web_checkout?plan_id=price_1');

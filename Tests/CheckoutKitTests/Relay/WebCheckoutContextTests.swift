@@ -95,4 +95,15 @@ import Testing
     #expect(WebCheckoutContext(stripePriceID: "p", attributes: odd) == WebCheckoutContext(stripePriceID: "p"))
     #expect(WebCheckoutContext(stripePriceID: "p", attributes: [:]) == WebCheckoutContext(stripePriceID: "p"))
   }
+
+  @Test(
+    "PL03: The built-in attributes become the context of all kits",
+    arguments: try KitTables.relay().contexts)
+  func makesContexts(_ row: KitTables.Context) throws {
+    let context = WebCheckoutContext(
+      stripePriceID: "price_1", stripeObjectType: StripeObjectType(rawValue: row.type ?? "subscription"),
+      attributes: row.attributes.mapValues { $0.text.map { $0 as Any } ?? 1 })
+    let expected = row.context.merging(["original_platform": "IOS"]) { $1 }
+    #expect(try Self.members(context.plyContext()) == expected)
+  }
 }

@@ -54,6 +54,7 @@ enum KitTables {
     let notStatus: [String]
     let claims: [Claim]
     let posts: [Post]
+    let contexts: [Context]
   }
 
   struct User: Decodable, Sendable {
@@ -114,6 +115,21 @@ enum KitTables {
       days = try row.decodeIfPresent(Int.self, forKey: .days) ?? 0
       isKept = try row.decode(String.self, forKey: .after) == "kept"
     }
+  }
+
+  /// What a kit makes of the SDK's attributes.
+  struct Context: Decodable, Sendable {
+    let type: String?
+    let attributes: [String: Attribute]
+    /// Without the platform.
+    let context: [String: String]
+  }
+
+  struct Attribute: Decodable, Sendable {
+    /// Nil for a value that is not a string.
+    let text: String?
+
+    init(from decoder: any Decoder) throws { text = try? decoder.singleValueContainer().decode(String.self) }
   }
 
   static func links() throws -> Links { try read("links") }

@@ -86,6 +86,15 @@ class TextTest {
     assertEquals(all, WebCheckoutContext.read(all.plyContext().trimEnd('=').replace('+', '-').replace('/', '_')))
   }
 
+  @Test fun theBuiltInAttributesBecomeAContext() {
+    for (row in KitTables.rows("relay", "contexts")) {
+      val type = row["type"] as? String ?: WebCheckoutContext.SUBSCRIPTION
+      val context = WebCheckoutContext.of("price_1", Json.asObject(row["attributes"])!!, type)
+      val members = Json.readObject(Base64.getDecoder().decode(context.plyContext()))
+      assertEquals("$row", Json.asObject(row["context"])!! + ("original_platform" to "ANDROID"), members)
+    }
+  }
+
   @Test fun refusesContextsThatTheRelayWouldRefuse() {
     val invalid = listOf<() -> Any>(
       { WebCheckoutContext("p".repeat(20_000)).plyContext() }, { WebCheckoutContext("\uD800").plyContext() },

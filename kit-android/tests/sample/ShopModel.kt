@@ -157,13 +157,17 @@ class ShopModel(
 
   // Checkouts
 
-  /** The paywall's button was tapped. */
-  fun buy(planId: String) {
+  /**
+   * The paywall's button was tapped.
+   *
+   * @param type [WebCheckoutContext.CHECKOUT_SESSION] for a one-time price.
+   */
+  fun buy(planId: String, type: String = WebCheckoutContext.SUBSCRIPTION) {
     // A second tap would begin a second checkout.
     if (message == Message.OPENING) return
     stopFollowing()
     show(Message.OPENING)
-    val context = WebCheckoutContext.of(planId, attributes())
+    val context = WebCheckoutContext.of(planId, attributes(), type)
     val user = userId
     fun onMain(body: () -> Unit) = main.execute { if (user == userId) body() }
     worker.execute {
