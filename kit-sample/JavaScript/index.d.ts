@@ -24,8 +24,8 @@ export interface RelayConfiguration {
   host: string;
   /** The app's name at the relay. */
   app: string;
-  /** The client key or the user's token. */
-  headers: Record<string, string>;
+  /** The client key or the user's token. A function is called before each post, and can renew the token. */
+  headers: Record<string, string> | (() => Record<string, string> | Promise<Record<string, string>>);
   /** The page of each price, as `links.checkout` in the relay's configuration. */
   pages: Record<string, string>;
   storage: CheckoutStorage;

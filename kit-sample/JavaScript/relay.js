@@ -9,7 +9,11 @@ const day = secondsMax * 1000;
 /** Whether the relay itself sent a problem, not a captive portal, a firewall or a proxy; of this type if one is given. */
 const isProblem = ({type}, name = '.+') => new RegExp(`^urn:receiptd:problem:${name}$`).test(type);
 const isPosted = ({status, body}) => (status === 200 || status === 201) && typeof body.context_id === 'string';
-const nextAt = ({retryAfter}) => Date.now() + 1000 * Math.min(secondsMax, Math.max(30, retryAfter));
+/** When to post again. A part is random, so that apps do not post together when the relay is back. */
+const nextAt = (attempts, retryAfter) => {
+  const pause = Math.min(3600, 30 * 2 ** (attempts - 1)) * (1 - Math.random() / 5);
+  return Date.now() + 1000 * Math.max(pause, Math.min(secondsMax, retryAfter));
+};
 // A new token or another configuration may end a refusal. A clock alone, which may be wrong, drops nothing.
 const passing = age => (age > 7 * day ? [408, 429] : [401, 403, 404, 408, 429]);
 
@@ -83,14 +87,33 @@ export class Checkouts {
     return this.#change(list => list.map(item => (item.id === id ? {...item, ...values} : item)));
   }
 
+  /** The post failed once more. */
+  #postLater(id, retryAfter = 0) {
+    return this.#change(list => list.map(item => {
+      if (item.id !== id) return item;
+      const attempts = (item.attempts || 0) + 1;
+      return {...item, attempts, nextAt: nextAt(attempts, retryAfter)};
+    }));
+  }
+
+  /** @param options of `fetch`, or a promise of them, which is a part of the time. */
   async #request(url, options, seconds) {
     const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort(), seconds * 1000);
-    try {
-      const response = await fetch(url, {...options, signal: abort.signal});
+    const ask = async () => {
+      const response = await fetch(url, {...(await options), signal: abort.signal});
       const body = (await response.json().catch(() => null)) || {};
       this.#learnTime(response, body);
       return {status: response.status, body, retryAfter: Number(response.headers.get('retry-after')) || 0};
+    };
+    let timer;
+    const timeUp = new Promise((_, fail) => {
+      timer = setTimeout(() => {
+        fail(new Error('No answer in time.'));
+        abort.abort();
+      }, seconds * 1000);
+    });
+    try {
+      return await Promise.race([ask(), timeUp]);
     } finally {
       clearTimeout(timer);
     }
@@ -105,10 +128,13 @@ export class Checkouts {
   }
 
   #send(userId, endpoint, body, seconds) {
-    return this.#request(`${this.relay}/users/${encodeURIComponent(userId)}/${endpoint}`, {
-      method: 'POST', body: JSON.stringify(body),
-      headers: {...this.headers, Accept: 'application/json', 'Content-Type': 'application/json'},
-    }, seconds);
+    const options = async () => ({
+      method: 'POST', body: JSON.stringify(body), headers: {
+        ...(typeof this.headers === 'function' ? await this.headers() : this.headers),
+        Accept: 'application/json', 'Content-Type': 'application/json',
+      },
+    });
+    return this.#request(`${this.relay}/users/${encodeURIComponent(userId)}/${endpoint}`, options(), seconds);
   }
 
   async #post(checkout, endpoint, seconds) {
@@ -142,9 +168,9 @@ export class Checkouts {
         await this.#replace(id, {id: contextId, plyContext: null});
         return {contextId, page: answer.body.checkout_url, isPosted: true};
       }
-      await this.#replace(id, {nextAt: nextAt(answer)});
+      await this.#postLater(id, answer.retryAfter);
     } catch (failure) {
-      // No answer: the context stays in the list.
+      // No answer: the context is posted when the customer is back, without a pause.
     }
     if (page) return {contextId: id, page, isPosted: false};
     await this.discard(id);
@@ -169,7 +195,8 @@ export class Checkouts {
         try {
           await this.#noteAnswer(id, age, await this.#post(checkout, 'contexts', 30));
         } catch (failure) {
-          return; // No network: the next time.
+          await this.#postLater(id);
+          return; // No network: the others the next time.
         }
       }
     }
@@ -181,7 +208,7 @@ export class Checkouts {
     if (isPosted(answer)) await this.#replace(id, {id: body.context_id, plyContext: null});
     // The relay would refuse it again, or is asked once more after a week; the customer may still pay.
     else if (isRefusal) await this.#replace(id, {plyContext: null});
-    else await this.#replace(id, {nextAt: nextAt(answer)});
+    else await this.#postLater(id, answer.retryAfter);
   }
 
   /**

@@ -30,10 +30,11 @@ export class CheckoutSession {
   /**
    * @param configuration
    *   host: the relay's host, which opens the app; browserHost: another name of it, which does not; app: the
-   *   app's name at the relay; scheme: the app's URL scheme; headers: the client key or the user's token;
-   *   pages: the page of each price, as `links.checkout` in the relay's configuration; userId: the id in the
-   *   Purchasely SDK; isAnonymous: whether it is the SDK's own, for which claims wait; attributes(): the SDK's
-   *   built-in attributes and `original_platform`, or a promise of them; storage: getItem and setItem, with promises; openPage(url): opens the browser;
+   *   app's name at the relay; scheme: the app's URL scheme; headers: the client key or the user's token, or
+   *   a function that is called before each post; pages: the page of each price, as `links.checkout` in the
+   *   relay's configuration; userId: the id in the Purchasely SDK; isAnonymous: whether it is the SDK's own,
+   *   for which claims wait; attributes(): the SDK's built-in attributes and `original_platform`, or a
+   *   promise of them; storage: getItem and setItem, with promises; openPage(url): opens the browser;
    *   reloadEntitlements(userId): asks the app's backend, and returns whether the purchase is there.
    */
   constructor(configuration) {
@@ -209,8 +210,9 @@ export class CheckoutSession {
 }
 
 /**
- * Whether the link that started the app is another one than the last time. The frameworks give it again when the app is
- * started from the list of recent apps, and the paywall's link buys.
+ * Whether the link that started the app is another one than the last time. The frameworks give it again when
+ * the app is started from the list of recent apps, and the paywall's link buys. A customer who starts the
+ * app twice by the same link looks the same, so the second start only opens the app.
  */
 export async function isNewLink(url, storage) {
   if (!url) return false;

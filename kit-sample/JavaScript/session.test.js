@@ -73,6 +73,27 @@ test('the built-in attributes become the context, for a recurring or a one-time 
   assert.equal(made.state, 'inBrowser', 'the SDK stops no sale');
 });
 
+test('a token is asked for before each post, and is a part of the five seconds', async t => {
+  let tokens = 0;
+  const {checkouts} = session({headers: async () => ({Authorization: `Bearer ${(tokens += 1)}`})}).session;
+  const sent = [];
+  globalThis.fetch = async (url, {headers}) => {
+    sent.push(headers.Authorization);
+    return Response.json({type: 'urn:receiptd:problem:unauthorized'}, {status: 401});
+  };
+  const begun = await checkouts.begin({stripe_price_id: 'price_1'}, 'jdo-1');
+  assert.deepEqual([begun.isPosted, begun.page.endsWith(begun.contextId)], [false, true]);
+  await checkouts.claim('clm_1', 'jdo-1');
+  assert.deepEqual(sent, ['Bearer 1', 'Bearer 2']);
+  t.mock.timers.enable({apis: ['setTimeout']});
+  const {checkouts: silent} = session({headers: () => new Promise(() => {})}).session;
+  const late = silent.begin({stripe_price_id: 'price_1'}, 'jdo-1');
+  // The timer starts when the stored list has been read.
+  for (let turn = 0; turn < 20; turn += 1) await null;
+  t.mock.timers.tick(5000);
+  assert.equal((await late).isPosted, false);
+});
+
 test('from the tap to the entitlement', async () => {
   let reloads = 0;
   const {session: made, opened, shown} = session({
@@ -211,6 +232,32 @@ test('a refused post ends, any other is repeated, and the customer may still pay
     const [after] = JSON.parse(storage.items.get('checkoutkit.checkouts'));
     assert.equal(after.plyContext ? 'kept' : 'dropped', row.after, JSON.stringify(row));
     assert.deepEqual(await next.ids('jdo-1'), [checkout.id]);
+  }
+});
+
+test('pauses grow with each failed post, answered or not, and Retry-After makes them longer', async t => {
+  t.mock.timers.enable({apis: ['Date'], now: 1e12});
+  for (const {attempts, retryAfter, seconds} of relay.pauses) {
+    for (const isAnswered of retryAfter ? [true] : [true, false]) {
+      const storage = new Storage();
+      const item = {id: 'ctx_x', userId: 'jdo-1', plyContext: 'e30=', begunAt: 1e12, attempts: attempts - 1};
+      storage.items.set('checkoutkit.checkouts', JSON.stringify([item]));
+      const {checkouts} = session({storage}).session;
+      const headers = retryAfter ? {'Retry-After': `${retryAfter}`} : {};
+      globalThis.fetch = async () => {
+        if (isAnswered) return new Response('', {status: 503, headers});
+        throw new TypeError('no network');
+      };
+      await checkouts.postPending();
+      const [after] = JSON.parse(storage.items.get('checkoutkit.checkouts'));
+      const pause = (after.nextAt - 1e12) / 1000;
+      assert.equal(after.attempts, attempts);
+      const isRandom = !(retryAfter >= seconds);
+      assert.ok(pause <= seconds && pause >= (isRandom ? 0.8 : 1) * seconds, `${pause} of ${seconds}`);
+      // Nothing is posted before.
+      globalThis.fetch = async () => assert.fail();
+      await checkouts.postPending();
+    }
   }
 });
 

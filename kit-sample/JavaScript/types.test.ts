@@ -21,9 +21,10 @@ export async function use(texts: Record<CheckoutState, string>): Promise<string>
   if (await isNewLink(null, storage)) session.open('exampleapp://web_checkout?plan_id=price_1');
   const link = readLink('https://example.com', place);
   const page = storefrontPage('https://example.com/cart', ['example.com']);
-  const checkouts: Checkouts = session.checkouts;
+  const token = async () => ({Authorization: 'Bearer token'});
+  const checkouts = new Checkouts({...relay, headers: token});
   const {contextId, page: opened, isPosted} = await checkouts.begin({stripe_price_id: 'price_1'}, 'jdo-1');
-  if (!isPosted) await checkouts.postPending();
+  if (!isPosted) await session.checkouts.postPending();
   const claimed: ClaimResult = await checkouts.claim(contextId + opened, 'jdo-1');
   const ids = await checkouts.ids('jdo-1');
   const progress = await checkouts.progress(ids[0]!);
