@@ -57,8 +57,7 @@ class _ShopState extends State<Shop> with WidgetsBindingObserver {
     WidgetsBinding.instance.addObserver(this);
     // The link that started the app, and all further ones.
     _links = AppLinks().uriLinkStream.listen(_open);
-    _check(null); // After the end of the process there may be a checkout that is paid.
-    _askOthers();
+    _askAll(); // After the end of the process there may be a checkout that is paid.
   }
 
   @override
@@ -71,31 +70,29 @@ class _ShopState extends State<Shop> with WidgetsBindingObserver {
   @override
   void didChangeAppLifecycleState(AppLifecycleState state) {
     _isInFront = state == AppLifecycleState.resumed;
-    if (_isInFront) {
-      _check(null);
-      _askOthers();
-    }
+    if (_isInFront) _askAll();
+  }
+
+  /// The customer may come back without the link.
+  void _askAll() {
+    widget.checkouts.postPending();
+    _check(null);
+    _askOthers();
   }
 
   void _open(Uri link) {
-    try {
-      final plan = planOf(link);
-      if (plan != null) {
-        _buy(plan);
-        return;
-      }
-      final back = returnOf(link);
-      final page = pageOf(link);
-      final claim = claimOf(link);
-      if (back.isReturn) {
-        _check(back.id);
-      } else if (claim != null) {
-        _keepClaim(claim);
-      } else if (page != null) {
-        launchUrl(page, mode: LaunchMode.externalApplication);
-      }
-    } catch (_) {
-      // A query that cannot be decoded.
+    final plan = planOf(link);
+    final back = returnOf(link);
+    final claim = claimOf(link);
+    final page = pageOf(link);
+    if (plan != null) {
+      _buy(plan, 'subscription');
+    } else if (back.isReturn) {
+      _check(back.id);
+    } else if (claim != null) {
+      _keepClaim(claim);
+    } else if (page != null) {
+      launchUrl(page, mode: LaunchMode.externalApplication).ignore();
     }
   }
 
@@ -121,21 +118,25 @@ class _ShopState extends State<Shop> with WidgetsBindingObserver {
     _isClaiming = true;
     final result = await widget.checkouts.claim(token, widget.userId);
     _isClaiming = false;
-    if (result == ClaimResult.later) {
+    if (result == ClaimResult.retryLater) {
       if (mounted) setState(() => _claimText = 'The purchase could not be added yet. Try again later.');
       return;
     }
     if (token == _claim) await _keepClaim(null);
     _show(switch (result) {
-      ClaimResult.added => 'The purchase is in your account, and is being activated.',
+      ClaimResult.claimed ||
+      ClaimResult.replay =>
+        'The purchase is in your account, and is being activated.',
       ClaimResult.otherUser => 'Another account has this purchase. Sign in there, or contact our support.',
       ClaimResult.expired => 'The link is no longer valid. Please contact our support.',
-      ClaimResult.unknown || ClaimResult.later => 'The link is incomplete. Please open it again.',
+      ClaimResult.unknown || ClaimResult.retryLater => 'The link is incomplete. Please open it again.',
     });
-    if (result == ClaimResult.added && await _isUnlocked()) _show('Thank you! Your purchase is active.');
+    final isAdded = result == ClaimResult.claimed || result == ClaimResult.replay;
+    if (isAdded && await _isUnlocked()) _show('Thank you! Your purchase is active.');
   }
 
-  Future<void> _buy(String plan) async {
+  /// The [type] is `subscription`, or `checkout_session` for a one-time price.
+  Future<void> _buy(String plan, String type) async {
     if (_isOpening) return; // A second tap.
     _isOpening = true;
     _show('Opening the checkout.');
@@ -144,7 +145,7 @@ class _ShopState extends State<Shop> with WidgetsBindingObserver {
       final page = await widget.checkouts.begin({
         // Also presentation_id, placement_id, ab_test_id and ab_test_variant_id, from Purchasely's SDK.
         'stripe_price_id': plan,
-        'stripe_object_type': 'subscription',
+        'stripe_object_type': type,
         'original_platform': Platform.isIOS ? 'IOS' : 'ANDROID',
       }, widget.userId);
       isOpen = page != null && await launchUrl(page, mode: LaunchMode.externalApplication);
@@ -250,7 +251,7 @@ class _ShopState extends State<Shop> with WidgetsBindingObserver {
               FilledButton(onPressed: () => _addPurchase(token), child: const Text('Add the purchase')),
               TextButton(onPressed: () => _keepClaim(null), child: const Text('Not now')),
             ],
-          FilledButton(onPressed: () => _buy('price_1MbK'), child: const Text('Buy')),
+          FilledButton(onPressed: () => _buy('price_1MbK', 'subscription'), child: const Text('Buy')),
         ]),
       );
 }

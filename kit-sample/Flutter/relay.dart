@@ -14,6 +14,10 @@ const clientKey = "the app's client key";
 // As links.checkout in the relay's configuration.
 const pages = {'price_1MbK': 'https://buy.stripe.com/example'};
 
+/// What authenticates a post, before which it is called. For users who sign in, return
+/// `{'Authorization': 'Bearer $token'}`, and renew the token here.
+Future<Map<String, String>> credential() async => {'X-API-KEY': clientKey};
+
 /// `ctx_` and 26 characters of Crockford's base32: 48 bits of time, 80 random bits.
 String makeContextId(int nowMillis) {
   const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -30,11 +34,14 @@ String plyContext(Map<String, String> context) => base64Encode(utf8.encode(jsonE
 
 /// A checkout that is not over.
 class Checkout {
-  Checkout(this.id, this.userId, this.context, this.begunAt, {this.nextAt = 0, this.isExpired = false});
+  Checkout(this.id, this.userId, this.context, this.begunAt,
+      {this.attempts = 0, this.nextAt = 0, this.isExpired = false});
 
   factory Checkout.fromJson(Map<String, dynamic> json) =>
       Checkout(json['id'] as String, json['userId'] as String, json['context'] as String?, json['begunAt'] as int,
-          nextAt: json['nextAt'] as int? ?? 0, isExpired: json['isExpired'] == true);
+          attempts: json['attempts'] as int? ?? 0,
+          nextAt: json['nextAt'] as int? ?? 0,
+          isExpired: json['isExpired'] == true);
 
   String id;
   final String userId;
@@ -42,6 +49,9 @@ class Checkout {
   /// Until the relay has it.
   String? context;
   final int begunAt;
+
+  /// Posts that failed.
+  int attempts;
 
   /// When the next post is due.
   int nextAt;
@@ -54,6 +64,7 @@ class Checkout {
         'userId': userId,
         'context': context,
         'begunAt': begunAt,
+        'attempts': attempts,
         'nextAt': nextAt,
         'isExpired': isExpired,
       };
@@ -63,8 +74,9 @@ typedef Answer = ({int status, Map<String, dynamic> body, int retryAfter});
 
 enum CheckoutProgress { pending, processing, processed, unpaid, expired, unknown }
 
-/// What came of a claim; `later` if the relay could not decide yet.
-enum ClaimResult { added, otherUser, expired, unknown, later }
+/// What came of a claim: `replay` if this user had claimed it before, `retryLater` if the relay could not decide
+/// yet.
+enum ClaimResult { claimed, replay, otherUser, expired, unknown, retryLater }
 
 /// The checkouts of the app, in the order in which they began.
 class Checkouts {
@@ -81,8 +93,8 @@ class Checkouts {
     final open = <Checkout>[];
     var offset = 0;
     try {
-      offset = store.getInt('clockOffset') ?? 0;
-      for (final item in jsonDecode(store.getString('checkouts') ?? '[]') as List<dynamic>) {
+      offset = store.getInt('checkoutkit.clockOffset') ?? 0;
+      for (final item in jsonDecode(store.getString('checkoutkit.checkouts') ?? '[]') as List<dynamic>) {
         try {
           open.add(Checkout.fromJson(item as Map<String, dynamic>));
         } catch (_) {
@@ -119,7 +131,7 @@ class Checkouts {
       _open.removeAt(0);
     }
     try {
-      await _store?.setString('checkouts', jsonEncode(_open));
+      await _store?.setString('checkoutkit.checkouts', jsonEncode(_open));
     } catch (_) {
       // In memory only.
     }
@@ -140,7 +152,8 @@ class Checkouts {
   Future<void> keepClaim(String? token) async {
     _claim = token;
     try {
-      token == null ? await _store?.remove('claim') : await _store?.setString('claim', token);
+      const key = 'checkoutkit.claim';
+      token == null ? await _store?.remove(key) : await _store?.setString(key, token);
     } catch (_) {
       // In memory only.
     }
@@ -148,7 +161,7 @@ class Checkouts {
 
   String? get claimToken {
     try {
-      return _claim ?? _store?.getString('claim');
+      return _claim ?? _store?.getString('checkoutkit.claim');
     } catch (_) {
       return null;
     }
@@ -158,25 +171,32 @@ class Checkouts {
 
   /// Adds the purchase of a claim link to a user's account. Ask the customer first: the link may have been forwarded.
   Future<ClaimResult> claim(String token, String userId) async {
-    final url = Uri.https(host, '').replace(pathSegments: ['v1', app, 'users', userId, 'claims']);
     try {
-      final (:status, :body, retryAfter: _) = await _answer(
-          http.post(url,
-              headers: {'X-API-KEY': clientKey, 'Accept': 'application/json', 'Content-Type': 'application/json'},
-              body: jsonEncode({'token': token})),
-          const Duration(seconds: 30));
-      if ((status == 200 || status == 201) && body['status_url'] is String) return ClaimResult.added;
+      final (:status, :body, retryAfter: _) =
+          await _answer(_send(userId, 'claims', {'token': token}), const Duration(seconds: 30));
+      if ((status == 200 || status == 201) && body['status_url'] is String) {
+        return body['replay'] == true ? ClaimResult.replay : ClaimResult.claimed;
+      }
       if (_isProblem(body, 'claimed-by-another-user')) return ClaimResult.otherUser;
       if (status == 410 && _isProblem(body)) return ClaimResult.expired;
-      return _isProblem(body, 'unknown-claim') ? ClaimResult.unknown : ClaimResult.later;
+      return _isProblem(body, 'unknown-claim') ? ClaimResult.unknown : ClaimResult.retryLater;
     } catch (_) {
-      return ClaimResult.later;
+      return ClaimResult.retryLater;
     }
   }
 
   /// Whether the relay itself sent a problem, not a captive portal, a firewall or a proxy; of this type if one is given.
-  static bool _isProblem(Map<String, dynamic> body, [String type = '']) =>
-      '${body['type']}'.startsWith('urn:receiptd:problem:$type');
+  static bool _isProblem(Map<String, dynamic> body, [String name = '.+']) =>
+      RegExp('^urn:receiptd:problem:$name\$').hasMatch('${body['type']}');
+
+  static Future<http.Response> _send(String userId, String endpoint, Map<String, String?> body) async =>
+      http.post(Uri.parse('https://$host/v1/$app/users/${Uri.encodeComponent(userId)}/$endpoint'),
+          headers: {
+            ...await credential(),
+            'Accept': 'application/json',
+            'Content-Type': 'application/json',
+          },
+          body: jsonEncode(body));
 
   Future<Answer> _answer(Future<http.Response> response, Duration time) async {
     final answer = await response.timeout(time);
@@ -201,7 +221,7 @@ class Checkouts {
       final offset = HttpDate.parse(answer.headers['date'] ?? '').millisecondsSinceEpoch - _now;
       if ((offset - _clockOffset).abs() <= 60000) return;
       _clockOffset = offset;
-      _store?.setInt('clockOffset', offset).ignore();
+      _store?.setInt('checkoutkit.clockOffset', offset).ignore();
     } catch (_) {
       // No date.
     }
@@ -209,12 +229,8 @@ class Checkouts {
 
   Future<Answer> _post(Checkout checkout, String endpoint, int seconds) async {
     final watch = Stopwatch()..start();
-    final url = Uri.https(host, '').replace(pathSegments: ['v1', app, 'users', checkout.userId, endpoint]);
-    Future<Answer> send(Map<String, String?> body) => _answer(
-        http.post(url,
-            headers: {'X-API-KEY': clientKey, 'Accept': 'application/json', 'Content-Type': 'application/json'},
-            body: jsonEncode(body)),
-        Duration(seconds: seconds) - watch.elapsed);
+    Future<Answer> send(Map<String, String?> body) =>
+        _answer(_send(checkout.userId, endpoint, body), Duration(seconds: seconds) - watch.elapsed);
     final context = checkout.context;
     final answer = await send({'id': checkout.id, 'ply_context': context});
     // Without the id, the relay makes one.
@@ -224,16 +240,22 @@ class Checkouts {
   static bool _isPosted(Answer answer) =>
       (answer.status == 200 || answer.status == 201) && answer.body['context_id'] is String;
 
-  static int _nextAt(Answer answer) {
-    final seconds = max(30, min(86400, answer.retryAfter));
-    return _now + 1000 * seconds;
+  /// The post failed once more. A part is random, so that apps do not post together when the relay is back.
+  static void _postLater(Checkout checkout, [int retryAfter = 0]) {
+    checkout.attempts += 1;
+    final doubled = min(3600, 30 * pow(2, min(7, checkout.attempts - 1)));
+    final pause = doubled * (1 - Random().nextDouble() / 5);
+    checkout.nextAt = _now + (1000 * max(pause, min(86400, retryAfter))).round();
   }
 
   /// Begins a checkout, for one tap, and returns the page to open. The sale never waits longer than 5 s: then the
-  /// app's own page opens, with an id that the relay gets later. Null when there is no page.
+  /// app's own page opens, with an id that the relay gets later. Null when there is no page, and for a user id that
+  /// no relay accepts.
   Future<Uri?> begin(Map<String, String> context, String userId) async {
+    if (!_isIdentifier(userId) || userId == '.' || userId == '..') return null;
     final now = _now;
     final checkout = Checkout(makeContextId(now + _clockOffset), userId, plyContext(context), now);
+    final ownPage = checkoutPage(pages[context['stripe_price_id']] ?? '', checkout.id);
     _open.add(checkout);
     await _save();
     try {
@@ -246,16 +268,12 @@ class Checkouts {
         await _save();
         return page;
       }
-      checkout.nextAt = _nextAt(answer);
+      _postLater(checkout, answer.retryAfter);
       await _save();
     } catch (_) {
-      // No answer: the context stays in the list.
+      // No answer: the context is posted when the customer is back, without a pause.
     }
-    final page = pages[context['stripe_price_id']];
-    if (page != null) {
-      final url = Uri.parse(page);
-      return url.replace(queryParameters: {...url.queryParameters, 'client_reference_id': checkout.id});
-    }
+    if (ownPage != null) return Uri.parse(ownPage);
     await discard(checkout.id);
     return null;
   }
@@ -289,11 +307,13 @@ class Checkouts {
           // The relay would refuse it again, or was asked once more after a week; the customer may still pay.
           checkout.context = null;
         } else {
-          checkout.nextAt = _nextAt(answer);
+          _postLater(checkout, answer.retryAfter);
         }
         await _save();
       } catch (_) {
-        return; // No network: the next time.
+        _postLater(checkout);
+        await _save();
+        return; // No network: the others the next time.
       }
     }
   }
@@ -313,12 +333,14 @@ class Checkouts {
       return CheckoutProgress.unknown;
     }
     final state = body['state'];
-    if (status != 200 || state is! String) throw http.ClientException('The relay answered $status.', url);
     // An older relay does not send `paid`: a customer who paid must not read that nothing was bought.
     final paid = body['paid'] ?? const ['paid', 'failed'].contains(state);
+    if (status != 200 || state is! String || paid is! bool) {
+      throw http.ClientException('The relay answered $status.', url);
+    }
     final result = state == 'delivered'
         ? CheckoutProgress.processed
-        : paid == true
+        : paid
             ? CheckoutProgress.processing
             : state == 'expired'
                 ? CheckoutProgress.expired
@@ -337,19 +359,55 @@ class Checkouts {
   }
 }
 
+/// The decoded text; null for broken escapes. A plus is a plus.
+String? _decoded(String text) {
+  try {
+    return Uri.decodeComponent(text);
+  } catch (_) {
+    return null;
+  }
+}
+
+/// The first value of this name; null without one, and empty for broken escapes.
+String? _value(Uri link, String name) {
+  for (final field in link.query.split('&')) {
+    final end = field.contains('=') ? field.indexOf('=') : field.length;
+    if (_decoded(field.substring(0, end)) == name) {
+      return _decoded(field.substring(min(end + 1, field.length))) ?? '';
+    }
+  }
+  return null;
+}
+
+bool _isIdentifier(String text) => RegExp(r'^[^\x00-\x1f\x7f-\x9f]{1,255}$').hasMatch(text);
+
+/// The path of a link to the relay's host; empty for other links.
+String _ownPath(Uri link) {
+  final isOwn = (link.isScheme('https') || link.isScheme(scheme)) && link.host == host;
+  return isOwn && !link.hasPort && link.userInfo.isEmpty ? link.path.replaceFirst(RegExp(r'/$'), '') : '';
+}
+
+/// A checkout page with a context's id; null if it is not a web page, or has an id already.
+String? checkoutPage(String page, String id) {
+  final url = Uri.tryParse(page);
+  if (url == null || !url.isScheme('https') || url.host.isEmpty) return null;
+  if (_value(url, 'client_reference_id') != null) return null;
+  final address = page.split('#').first;
+  final separator = !address.contains('?') ? '?' : (RegExp(r'[?&]$').hasMatch(address) ? '' : '&');
+  return '$address${separator}client_reference_id=$id${page.substring(address.length)}';
+}
+
 /// The plan of the paywall's link, `exampleapp://web_checkout/?plan_id=…`; null for other links.
 String? planOf(Uri link) {
-  if (!link.isScheme(scheme) || link.host != 'web_checkout') return null;
-  final plan = link.queryParameters['plan_id'];
-  return plan == null || plan.isEmpty ? null : plan;
+  if (!link.isScheme(scheme) || link.host != 'web_checkout' || !['', '/'].contains(link.path)) return null;
+  if (link.hasPort || link.userInfo.isNotEmpty) return null;
+  final plan = _value(link, 'plan_id');
+  return plan != null && _isIdentifier(plan) ? plan : null;
 }
 
 /// The token of a claim's link, of a purchase without an account; null for other links.
-String? claimOf(Uri link) {
-  final isOurs = (link.isScheme('https') || link.isScheme(scheme)) && link.host == host && !link.hasPort;
-  final match = RegExp('^/v1/$app/claim/(clm_[0-9A-HJKMNP-TV-Z]{26})\$').firstMatch(link.path);
-  return isOurs ? match?.group(1) : null;
-}
+String? claimOf(Uri link) =>
+    RegExp('^/v1/$app/claim/(clm_[0-9A-HJKMNP-TV-Z]{26})\$').firstMatch(_ownPath(link))?.group(1);
 
 /// The address under which to open a page that no route knows. Android gives a link of the app's own host to the app
 /// again, so it opens under another name of the server, which no app claims. Null for links that are not web pages.
@@ -362,10 +420,11 @@ Uri? pageOf(Uri link) {
 /// Whether a link is the way back, and its checkout; without one it is the checkout that began last. Afterpay adds the
 /// token of its checkout, to capture it.
 ({bool isReturn, String? id, String? orderToken}) returnOf(Uri link) {
-  final isOurs = (link.isScheme('https') || link.isScheme(scheme)) && link.host == host && !link.hasPort;
-  final id = link.queryParameters['context_id'];
-  final isId = id == null || RegExp(r'^ctx_[0-9A-HJKMNP-TV-Z]{26}$').hasMatch(id);
-  final order = link.queryParameters['orderToken'];
-  final isOrder = order == null || RegExp(r'^(?!\.{1,2}$)[!-.0-~]{1,255}$').hasMatch(order);
-  return (isReturn: isOurs && isId && isOrder && link.path == '/v1/$app/return', id: id, orderToken: order);
+  final id = _value(link, 'context_id');
+  final session = _value(link, 'session_id');
+  final order = _value(link, 'orderToken');
+  final isValid = (id == null || RegExp(r'^ctx_[0-7][0-9A-HJKMNP-TV-Z]{25}$').hasMatch(id)) &&
+      (session == null || _isIdentifier(session)) &&
+      (order == null || RegExp(r'^(?!\.{1,2}$)[!-.0-~]{1,255}$').hasMatch(order));
+  return (isReturn: isValid && _ownPath(link) == '/v1/$app/return', id: id, orderToken: order);
 }
