@@ -46,7 +46,7 @@ data class CheckoutStatus(
   val isExpired: Boolean get() = state == "expired" && !isPaid
 
   /** Whether the checkout ended without a payment; its id can be discarded. */
-  val isOver: Boolean get() = !isExpired && progress == Progress.UNPAID
+  val isDiscardable: Boolean get() = !isExpired && progress == Progress.UNPAID
 
   /** What to show, and whether to keep the id. */
   val progress: Progress

@@ -175,7 +175,9 @@ class Checkouts @JvmOverloads constructor(
    *   unless its context is still in the outbox.
    */
   @JvmOverloads @Throws(RelayException::class)
-  fun follow(contextId: String, withinSeconds: Double = 600.0, onChange: (CheckoutStatus) -> Unit): CheckoutStatus {
+  fun follow(
+    contextId: String, withinSeconds: Double = 600.0, onChange: (CheckoutStatus) -> Unit = {}
+  ): CheckoutStatus {
     val deadline = clock.seconds + withinSeconds
     return ended(contextId, deadline) { id ->
       noted(relay.follow(id, deadline - clock.seconds) { status -> onChange(noted(status, id)) }, id)
@@ -267,7 +269,8 @@ class Checkouts @JvmOverloads constructor(
 
   private fun noted(status: CheckoutStatus, id: String): CheckoutStatus {
     // The relay has the context: a post whose answer was lost need not be repeated.
-    if (status.isOver) discard(id) else records.change(id) { it.copy(plyContext = null, isExpired = status.isExpired) }
+    if (status.isDiscardable) discard(id)
+    else records.change(id) { it.copy(plyContext = null, isExpired = status.isExpired) }
     return status
   }
 

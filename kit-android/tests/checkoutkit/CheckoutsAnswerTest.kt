@@ -51,7 +51,7 @@ class CheckoutsAnswerTest {
     val id = checkouts.begin(context, "jdo-1").contextId
     assertFalse(failure<RelayException.Http> { checkouts.status(id) }.isUnknownContext)
     answer = { problem(404, slug = "unknown-app") }
-    failure<RelayException.Http> { checkouts.follow(id) {} }
+    failure<RelayException.Http> { checkouts.follow(id) }
     assertEquals(listOf(id), checkouts(transport).openIds("jdo-1"))
     answer = { unknownContext() }
     assertTrue(failure<RelayException.Http> { checkouts.status(id) }.isUnknownContext)
@@ -65,7 +65,7 @@ class CheckoutsAnswerTest {
     }
     val checkouts = checkouts(transport)
     val id = checkouts.begin(context, "jdo-1").contextId
-    assertEquals(Progress.UNPAID, checkouts.follow(id) {}.progress)
+    assertEquals(Progress.UNPAID, checkouts.follow(id).progress)
     assertEquals(emptyList<String>(), checkouts.openIds("jdo-1"))
     assertEquals(listOf(id), checkouts(transport).expiredIds("jdo-1"))
     state = "paid"
@@ -138,7 +138,7 @@ class CheckoutsAnswerTest {
     val checkouts = checkouts(transport)
     val id = checkouts.begin(context, "jdo-1").contextId
     assertTrue(failure<RelayException.Http> { checkouts.status(id) }.isUnknownContext)
-    failure<RelayException.Http> { checkouts.follow(id, 100.0) {} }
+    failure<RelayException.Http> { checkouts.follow(id, 100.0) }
     assertEquals(listOf("POST", "GET", "GET"), methods(transport))
     assertEquals(listOf(id), checkouts.openIds("jdo-1"))
     clock.advance(300.0)
@@ -158,7 +158,7 @@ class CheckoutsAnswerTest {
     }
     val checkouts = checkouts(transport)
     val id = checkouts.begin(context, "jdo-1").contextId
-    assertEquals(Progress.PROCESSED, checkouts.follow(id) {}.progress)
+    assertEquals(Progress.PROCESSED, checkouts.follow(id).progress)
     assertEquals(listOf("POST", "GET", "POST", "GET"), methods(transport))
     assertEquals(listOf(30.0), clock.sleeps)
   }
@@ -169,7 +169,7 @@ class CheckoutsAnswerTest {
     }
     val checkouts = checkouts(transport)
     val id = checkouts.begin(context, "jdo-1").contextId
-    checkouts.follow(id) {}
+    checkouts.follow(id)
     assertEquals(listOf("POST", "GET"), methods(transport))
     assertFalse(checkouts.hasPending)
   }
