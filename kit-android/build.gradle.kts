@@ -1,7 +1,6 @@
 // The kit as an Android library: docs/android.md shows how an app includes it. Gradle and the Android SDK have not run
 // this file yet: deploy/dev/kit-android compiles and tests the same sources without them, and checks the names here.
 
-import com.android.Version
 import org.jetbrains.kotlin.gradle.dsl.JvmTarget
 import org.jetbrains.kotlin.gradle.tasks.KotlinCompile
 
@@ -11,11 +10,9 @@ plugins {
   id("maven-publish")
 }
 
-// From version 9 on, Android's plugin compiles Kotlin itself, and refuses the other plugin unless the app says otherwise
-// (https://developer.android.com/build/migrate-to-built-in-kotlin).
-val isBuiltIn = Version.ANDROID_GRADLE_PLUGIN_VERSION.substringBefore('.').toInt() >= 9 &&
-  providers.gradleProperty("android.builtInKotlin").orNull != "false"
-if (!isBuiltIn) apply(plugin = "org.jetbrains.kotlin.android")
+// From version 9 on, Android's plugin compiles Kotlin, unless the app turns that off, and refuses a second plugin
+// with this extension (https://developer.android.com/build/migrate-to-built-in-kotlin).
+if (extensions.findByName("kotlin") == null) apply(plugin = "org.jetbrains.kotlin.android")
 
 // Both are in gradle.properties.
 group = property("kit.group") as String
