@@ -50,7 +50,7 @@ class ShopApplication : Application() {
   val model by lazy {
     val handler = Handler(Looper.getMainLooper())
     val model = ShopModel(
-      checkouts, "jdo-1", true, { emptyMap<String, Any?>() /* Purchasely's */ },
+      checkouts, "jdo-1", true, { emptyMap<String, Any?>() /* Purchasely.getBuiltInAttributes() */ },
       { userId -> backend.hasPurchase(userId) }, worker,
       Executor { handler.post(it) })
     model.schedulePosts = { PostContextsJob.schedule(this) }
@@ -132,6 +132,8 @@ class ShopActivity : Activity() {
   private fun openLink(intent: Intent) {
     val url = intent.dataString ?: return
     intent.data = null
+    // Purchasely's SDK cannot read its own links from this intent any more. With its version 6:
+    // if (Purchasely.handleDeeplink(Uri.parse(url), this)) return
     model.open(url)
   }
 
