@@ -21,6 +21,8 @@ extension StoreSession {
   /// - Parameter place: the destination; nil for the receipt's present one.
   func moment(of record: PurchaseRecord, sentTo place: DestinationName? = nil) -> ReceiptMoment {
     let held = pauses[record.app].pausedTime(now: now)
+    // Where no destination was ever paused it does not matter which one it is.
+    guard !breakers.byPlace.isEmpty else { return ReceiptMoment(now: now, pausedTime: held) }
     let destination =
       place ?? rules(of: record.app)?.destinations(of: record.purchase, record.receipt).present
     guard let destination else { return ReceiptMoment(now: now, pausedTime: held) }

@@ -91,8 +91,7 @@ private final class SQLiteStatement: EngineStatement {
 
   func bind(_ values: [StoreValue]) throws(StoreFault) {
     do throws(SQLiteError) {
-      try statement.beginBinding(count: values.count)
-      for index in values.indices { try statement.bind(Value(values[index]), at: index) }
+      try statement.bind(values)
     } catch {
       throw StoreFault(error)
     }
@@ -128,18 +127,6 @@ extension Connection {
     try prepare("PRAGMA foreign_key_check").all { row throws(SQLiteError) in
       "a row of \(try row.text(0)) refers to a row of \(try row.text(2)) that is not there"
     }
-  }
-}
-
-extension Value {
-  init(_ value: StoreValue) {
-    self =
-      switch value {
-      case .null: .null
-      case .integer(let number): .integer(number)
-      case .text(let text): .text(text)
-      case .blob(let bytes): .blob(bytes)
-      }
   }
 }
 

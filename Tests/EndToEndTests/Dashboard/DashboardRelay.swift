@@ -6,6 +6,7 @@ import Formats
 import HTTPServer
 import Platform
 import SQLiteStore
+import Store
 import TestSupport
 import Testing
 

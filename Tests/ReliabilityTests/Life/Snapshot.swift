@@ -1,6 +1,7 @@
 // The whole content of a database as text, and the states that must never occur. One thread.
 
 import SQLiteStore
+import Store
 
 /// Every row of every table, without the random key of the dashboard, which each migration makes again.
 struct Snapshot: Equatable {

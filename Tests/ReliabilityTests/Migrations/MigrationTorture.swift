@@ -3,6 +3,7 @@
 
 import Platform
 import SimulatedDisk
+import Store
 import TestSupport
 import Testing
 

@@ -3,6 +3,8 @@
 
 import SQLiteStore
 
+@testable import Store
+
 /// The jobs of all relays of one world.
 struct JobMemory {
   private struct Job {

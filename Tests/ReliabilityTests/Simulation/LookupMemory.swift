@@ -2,6 +2,7 @@
 // not again right after an answer, and only at the configured address.
 
 import SQLiteStore
+import Store
 
 /// The questions of all relays, in order.
 struct LookupMemory {

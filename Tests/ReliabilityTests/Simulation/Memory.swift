@@ -2,6 +2,7 @@
 // checked against it after every commit. It contains only the contract's promises, not the relay's rules.
 
 import SQLiteStore
+import Store
 
 /// What was promised, and what was seen.
 struct Memory {
@@ -158,7 +159,7 @@ struct Memory {
   }
 
   private mutating func read(
-    _ question: Statement, _ values: [Value], now: Int64
+    _ question: Statement, _ values: [StoreValue], now: Int64
   ) throws -> [String: Seen] {
     var current: [String: Seen] = [:]
     try question.forEach(values) { row throws(SQLiteError) in

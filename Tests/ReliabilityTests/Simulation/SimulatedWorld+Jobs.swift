@@ -5,10 +5,10 @@ import Domain
 import Platform
 import SQLiteStore
 import SimulatedDisk
-import Store
 
 @testable import Daemon
 @testable import Service
+@testable import Store
 
 extension SimulatedWorld {
   /// An operator starts a job, or changes one.

@@ -6,6 +6,7 @@ import Formats
 import Platform
 import SQLiteStore
 import SimulatedDisk
+import Store
 
 @testable import Config
 @testable import Daemon

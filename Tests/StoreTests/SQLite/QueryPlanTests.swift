@@ -67,7 +67,7 @@ struct QueryPlanTests {
     let explaining = try connection.prepare("EXPLAIN QUERY PLAN " + sql)
     let numbers = sql.matches(of: /\?([0-9]+)/).compactMap { Int($0.output.1) }
     let count = (numbers.max() ?? 0) + sql.matches(of: /\?(?![0-9])/).count
-    return try explaining.all(Array(repeating: Value.null, count: count)) { row throws(SQLiteError) in
+    return try explaining.all(Array(repeating: StoreValue.null, count: count)) { row throws(SQLiteError) in
       try row.text(3)
     }
   }

@@ -1,5 +1,7 @@
 // The tables of keys. One connection's thread.
 
+internal import Store
+
 /// The statements on the tables of keys. Each is prepared at its first use: most connections need few.
 ///
 /// - `key_tail` has the changes of the newest transactions, in their order: one row for each.
@@ -85,7 +87,7 @@ final class KeyTables {
   /// Moves the first keys in a range from `recent_keys` to `keys`.
   /// - Returns: how many; fewer than `limit` when none is left.
   func moveOn(_ keys: ClosedRange<Int64>, limit: Int) throws(SQLiteError) -> Int {
-    let place: [Value] = [.integer(keys.lowerBound), .integer(keys.upperBound), .integer(Int64(limit))]
+    let place: [StoreValue] = [.integer(keys.lowerBound), .integer(keys.upperBound), .integer(Int64(limit))]
     try copyingOn.statement().run(place)
     try removingCopied.statement().run(place)
     return connection.changes

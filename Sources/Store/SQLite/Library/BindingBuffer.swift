@@ -11,36 +11,50 @@
   static let bytesMax = 8192
 
   private var memory = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
-  private var used = 0
-  /// How many bytes did not fit since the last `begin`.
-  private var missed = 0
+  /// The size that the block gets at the next `begin`.
+  private var nextSize = 0
 
   deinit {
     unsafe memory.deallocate()
   }
 
-  /// Discards the kept bytes, and grows the block if they did not all fit.
-  func begin() {
-    used = 0
-    guard missed > 0, unsafe memory.count < Self.bytesMax else { return }
-    let size = unsafe min(Self.bytesMax, memory.count + max(2 * missed, 256))
-    unsafe memory.deallocate()
-    unsafe memory = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 1)
-    missed = 0
+  /// Discards the kept bytes.
+  func begin() -> BindingRoom {
+    if unsafe nextSize > memory.count {
+      unsafe memory.deallocate()
+      unsafe memory = UnsafeMutableRawBufferPointer.allocate(byteCount: nextSize, alignment: 1)
+    }
+    return unsafe BindingRoom(free: memory)
   }
+
+  /// Makes the block larger, once its bytes are not in use.
+  /// - Parameter missed: how many bytes did not fit.
+  func grow(by missed: Int) {
+    nextSize = unsafe min(Self.bytesMax, memory.count + max(2 * missed, 256))
+  }
+}
+
+/// What is left of the block while the parameters of one use are bound.
+@safe struct BindingRoom {
+  private var free: UnsafeMutableRawBufferPointer
+  /// How many bytes did not fit.
+  private(set) var missed = 0
+
+  init(free: UnsafeMutableRawBufferPointer) { unsafe self.free = unsafe free }
 
   /// Copies the bytes.
   /// - Returns: their address; nil when the block has no room for them or `bytes` is empty.
-  func keep(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
-    guard unsafe bytes.count <= memory.count - used, let source = bytes.baseAddress,
-      let start = unsafe memory.baseAddress
+  @inline(__always)
+  mutating func keep(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
+    guard unsafe bytes.count <= free.count, let source = bytes.baseAddress,
+      let place = unsafe free.baseAddress
     else {
       missed += bytes.count
       return nil
     }
-    let place = unsafe start + used
     unsafe place.copyMemory(from: source, byteCount: bytes.count)
-    used += bytes.count
+    unsafe free = unsafe UnsafeMutableRawBufferPointer(
+      start: place + bytes.count, count: free.count - bytes.count)
     return UnsafeRawPointer(place)
   }
 }

@@ -2,6 +2,7 @@
 
 internal import CSQLite
 internal import Formats
+internal import Store
 
 /// An open database (https://www.sqlite.org/c3ref/open.html).
 ///

@@ -1,6 +1,7 @@
 // One prepared statement and its rows. Called from its connection's thread.
 
 internal import CSQLite
+public import Store
 
 /// A prepared statement (https://www.sqlite.org/c3ref/stmt.html).
 ///
@@ -31,12 +32,14 @@ internal import CSQLite
   }
 
   /// Runs the statement and ignores its rows.
-  public func run(_ values: [Value] = []) throws(SQLiteError) {
+  public func run(_ values: [StoreValue] = []) throws(SQLiteError) {
     try forEach(values) { _ throws(SQLiteError) in }
   }
 
   /// Calls `body` with each row.
-  public func forEach(_ values: [Value] = [], _ body: (Row) throws(SQLiteError) -> Void) throws(SQLiteError) {
+  public func forEach(_ values: [StoreValue] = [], _ body: (Row) throws(SQLiteError) -> Void)
+    throws(SQLiteError)
+  {
     try bind(values)
     defer { reset() }
     while try step() { try body(Row(self)) }
@@ -44,7 +47,7 @@ internal import CSQLite
 
   /// Returns the result of `body` for the first row; nil when there is no row.
   public func first<Result>(
-    _ values: [Value] = [], _ body: (Row) throws(SQLiteError) -> Result
+    _ values: [StoreValue] = [], _ body: (Row) throws(SQLiteError) -> Result
   ) throws(SQLiteError) -> Result? {
     try bind(values)
     defer { reset() }
@@ -56,7 +59,7 @@ internal import CSQLite
 
   /// Returns the results of `body` for all rows.
   public func all<Result>(
-    _ values: [Value] = [], _ body: (Row) throws(SQLiteError) -> Result
+    _ values: [StoreValue] = [], _ body: (Row) throws(SQLiteError) -> Result
   ) throws(SQLiteError) -> [Result] {
     var results: [Result] = []
     try forEach(values) { row throws(SQLiteError) in results.append(try body(row)) }
@@ -77,7 +80,7 @@ internal import CSQLite
     }
   }
 
-  /// Ends the use that `beginBinding` began.
+  /// Ends the use that `bind` began.
   public func reset() {
     // Both calls return the error of the previous step, or cannot fail.
     unsafe sqlite3_reset(handle)
@@ -85,57 +88,55 @@ internal import CSQLite
     holdsCopies = false
   }
 
-  private func bind(_ values: [Value]) throws(SQLiteError) {
-    try beginBinding(count: values.count)
-    for index in values.indices { try bind(values[index], at: index) }
-  }
-
-  /// Must be called before parameters are bound one by one.
-  /// - Parameter count: the number of parameters.
-  public func beginBinding(count: Int) throws(SQLiteError) {
-    guard unsafe sqlite3_bind_parameter_count(handle) == Int32(clamping: count) else {
+  /// Binds all parameters. Must be followed by `reset` once the rows have been read.
+  public func bind(_ values: [StoreValue]) throws(SQLiteError) {
+    guard unsafe sqlite3_bind_parameter_count(handle) == Int32(clamping: values.count) else {
       throw SQLiteError(code: SQLITE_RANGE, operation: operation)
     }
     // Binding while rows are read would replace the values that the running statement uses.
     guard unsafe sqlite3_stmt_busy(handle) == 0 else {
       throw SQLiteError(code: SQLITE_MISUSE, operation: operation)
     }
-    buffer.begin()
     connection.statementCount += 1
+    // A local value: each access to a property of an object is checked, and there are many here.
+    var room = buffer.begin()
+    defer { if room.missed > 0 { keepCopies(room.missed) } }
+    for index in values.indices {
+      let code = bind(values[index], at: Int32(truncatingIfNeeded: index + 1), &room)
+      guard code == SQLITE_OK else { throw connection.failure(code, operation) }
+    }
   }
 
-  /// Binds a parameter.
-  /// - Parameter index: from 0.
-  public func bind(_ value: Value, at index: Int) throws(SQLiteError) {
-    let code = bind(value, at: Int32(truncatingIfNeeded: index + 1))
-    guard code == SQLITE_OK else { throw connection.failure(code, operation) }
+  /// SQLite copied what the block had no room for.
+  private func keepCopies(_ missed: Int) {
+    holdsCopies = true
+    buffer.grow(by: missed)
   }
 
-  private func bind(_ value: Value, at index: Int32) -> Int32 {
+  @inline(__always)
+  private func bind(_ value: StoreValue, at index: Int32, _ room: inout BindingRoom) -> Int32 {
     switch value {
     case .null: return unsafe sqlite3_bind_null(handle, index)
     case .integer(let number): return unsafe sqlite3_bind_int64(handle, index, number)
     case .text(let text):
       // A text that is not contiguous UTF-8 is copied first.
-      return unsafe text.utf8.withContiguousStorageIfAvailable { unsafe bind(text: $0, at: index) }
-        ?? Array(text.utf8).withUnsafeBufferPointer { unsafe bind(text: $0, at: index) }
+      return unsafe text.utf8.withContiguousStorageIfAvailable { unsafe bind(text: $0, at: index, &room) }
+        ?? Array(text.utf8).withUnsafeBufferPointer { unsafe bind(text: $0, at: index, &room) }
     case .blob(let bytes):
       guard !bytes.isEmpty else { return unsafe sqlite3_bind_zeroblob(handle, index, 0) }
       return unsafe bytes.withUnsafeBytes { bytes in
-        if let kept = unsafe buffer.keep(bytes) {
-          return unsafe csqlite_bind_kept_blob(handle, index, kept, UInt64(bytes.count))
+        guard let kept = unsafe room.keep(bytes) else {
+          return unsafe csqlite_bind_blob(handle, index, bytes.baseAddress, UInt64(bytes.count))
         }
-        holdsCopies = true
-        return unsafe csqlite_bind_blob(handle, index, bytes.baseAddress, UInt64(bytes.count))
+        return unsafe csqlite_bind_kept_blob(handle, index, kept, UInt64(bytes.count))
       }
     }
   }
 
-  private func bind(text: UnsafeBufferPointer<UInt8>, at index: Int32) -> Int32 {
-    if let kept = unsafe buffer.keep(UnsafeRawBufferPointer(text)) {
+  private func bind(text: UnsafeBufferPointer<UInt8>, at index: Int32, _ room: inout BindingRoom) -> Int32 {
+    if let kept = unsafe room.keep(UnsafeRawBufferPointer(text)) {
       return unsafe csqlite_bind_kept_text(handle, index, kept, UInt64(text.count))
     }
-    holdsCopies = true
     // SQLite binds NULL for a null pointer, and an empty string may have a null base address.
     guard let start = text.baseAddress else { return unsafe csqlite_bind_text(handle, index, "", 0) }
     return unsafe start.withMemoryRebound(to: CChar.self, capacity: text.count) {
@@ -191,27 +192,4 @@ public struct Row {
   }
 
   public func optionalBlob(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : blob(column) }
-}
-
-// MARK: - Value
-
-// The values that can be bound to a statement.
-
-/// A value as SQLite stores it (https://www.sqlite.org/datatype3.html). Reals are not used: money and time
-/// are integers.
-public enum Value: Sendable, Equatable {
-  case null
-  case integer(Int64)
-  case text(String)
-  case blob([UInt8])
-
-  public static func optional(_ text: String?) -> Value { text.map(Value.text) ?? .null }
-  public static func optional(_ number: Int64?) -> Value { number.map(Value.integer) ?? .null }
-  public static func optional(_ bytes: [UInt8]?) -> Value { bytes.map(Value.blob) ?? .null }
-  public static func flag(_ flag: Bool) -> Value { .integer(flag ? 1 : 0) }
-}
-
-extension Value: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
-  public init(integerLiteral value: Int64) { self = .integer(value) }
-  public init(stringLiteral value: String) { self = .text(value) }
 }

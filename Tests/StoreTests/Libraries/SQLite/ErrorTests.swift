@@ -1,6 +1,7 @@
 // Errors have distinct kinds, and repeat no input.
 
 import SQLiteStore
+import Store
 import Testing
 
 @Suite("SQLite's refusals") struct ErrorTests {
@@ -87,7 +88,7 @@ import Testing
     let pages = try #require(try connection.integer("PRAGMA page_count"))
     try connection.execute("PRAGMA max_page_count = \(pages + 2)")
     let inserting = try connection.prepare("INSERT INTO t VALUES (?1)")
-    let large = Value.blob(Array(repeating: 1, count: 100_000))
+    let large = StoreValue.blob(Array(repeating: 1, count: 100_000))
     let error = failure { () throws(SQLiteError) in
       try connection.transaction { () throws(SQLiteError) in try inserting.run([large]) }
     }

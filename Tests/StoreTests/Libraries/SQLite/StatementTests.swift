@@ -1,6 +1,7 @@
 // A statement can be reused after any error in its last use.
 
 import SQLiteStore
+import Store
 import Testing
 
 @Suite("Statements") struct StatementTests {

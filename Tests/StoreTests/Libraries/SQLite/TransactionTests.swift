@@ -1,6 +1,7 @@
 // Transactions are atomic.
 
 import SQLiteStore
+import Store
 import Testing
 
 @Suite("Transactions") struct TransactionTests {

@@ -3,8 +3,10 @@
 import SQLiteStore
 import Testing
 
+@testable import Store
+
 @Suite("Values") struct ValueTests {
-  private static func stored(_ value: Value) throws -> (connection: Connection, reading: Statement) {
+  private static func stored(_ value: StoreValue) throws -> (connection: Connection, reading: Statement) {
     let connection = try memory()
     try connection.execute("CREATE TABLE t (v ANY) STRICT")
     try connection.prepare("INSERT INTO t VALUES (?1)").run([value])
@@ -59,7 +61,7 @@ import Testing
   }
 
   @Test func `NULL differs from empty values`() throws {
-    let values: [Value] = [
+    let values: [StoreValue] = [
       .null, .optional(String?.none), .optional(Int64?.none), .optional([UInt8]?.none),
     ]
     for value in values {
@@ -77,11 +79,11 @@ import Testing
       #expect(found.0 == nil)
       #expect(found.1 == "")
     }
-    #expect(Value.optional("") == .text(""))
-    #expect(Value.optional([UInt8]()) == .blob([]))
-    #expect(Value.optional(Int64(0)) == .integer(0))
-    #expect(Value.flag(true) == 1)
-    #expect(Value.flag(false) == 0)
+    #expect(StoreValue.optional("") == .text(""))
+    #expect(StoreValue.optional([UInt8]()) == .blob([]))
+    #expect(StoreValue.optional(Int64(0)) == .integer(0))
+    #expect(StoreValue.flag(true) == 1)
+    #expect(StoreValue.flag(false) == 0)
   }
 
   @Test func `A stored text that is not UTF-8 is damage, and is not repaired silently`() throws {
