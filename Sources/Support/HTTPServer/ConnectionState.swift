@@ -39,7 +39,8 @@ struct ConnectionState {
   var isTimed = true
   /// When the connection became idle, or when the line of the request arrived that is read.
   var since: MonotonicInstant
-  /// The bytes that the client had sent when its last request ended (`SocketInput`).
+  /// The bytes of the requests read so far; under TLS, all that the client had sent when its last request
+  /// ended (`SocketInput`).
   var receivedBefore: Int64 = 0
   /// The bytes of the heads and bodies that libmicrohttpd has read, without the framing of chunks; nil under
   /// TLS, where they are not the bytes that the socket has received.
@@ -96,7 +97,8 @@ struct ConnectionState {
       since = now
       isTimed = false
       self.deadline = deadline
-      receivedBefore = SocketInput.received(on: descriptor) ?? 0
+      // What was read is known without asking the kernel. What has come since then is the next request.
+      receivedBefore = consumedBytes ?? SocketInput.received(on: descriptor) ?? 0
     }
     target = nil
     head = nil

@@ -54,8 +54,9 @@ public struct ServerConfiguration: Sendable {
   var evictionGrace: Duration = .seconds(1)
   /// The limit for the memory of a request line and its header fields, in bytes: their length, 64 for each
   /// field and each cookie, and a copy of the cookies. libmicrohttpd itself answers 431 (or 414) when there
-  /// is much more.
-  public var headerBytesMax = 32 * 1024
+  /// is much more. It is enough for 60 cookies of 8 KiB together, which is what nginx passes on. The memory
+  /// is cleared after each request.
+  public var headerBytesMax = 24 * 1024
   /// The longest announced length of a refused body that is still read, so that the connection stays open.
   public var discardedBodyBytesMax: Int64 = 64 * 1024
   /// The limit in bytes for the bodies of all unanswered requests together. Bodies up to `smallBodyBytesMax`
