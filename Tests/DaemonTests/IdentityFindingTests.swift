@@ -22,6 +22,7 @@ struct IdentityFindingTests {
     #expect(Finding.unmatched(0, app: "ios", "apps.ios.stripe", since: since) == nil)
     #expect(Finding.conflicts(0, app: "ios", since: since) == nil)
     #expect(Finding.unknownReferences(0, app: "ios", "apps.ios.stripe", since: since) == nil)
+    #expect(Finding.waitingForUser(0, app: "ios", since: since) == nil)
     #expect(foreign(0, selects: true, hasReceipts: false) == nil)
   }
 
@@ -52,6 +53,16 @@ struct IdentityFindingTests {
     #expect(places.count == parts.count)
     #expect(places == places.sorted())
     #expect(found.next?.hasSuffix("receiptctl reload") == true)
+  }
+
+  @Test func `Receipts that wait for a user name the list and both remedies`() throws {
+    let found = try #require(Finding.waitingForUser(1, app: "ios", since: since))
+    #expect(
+      found.what
+        == "1 receipt of ios made in the last 7 days waits for a user, because nothing names one that counts")
+    #expect(found.commands == ["receiptctl receipts list --app ios --state waiting --reason user"])
+    #expect(found.next?.contains("receiptctl receipts complete RECEIPT --user USER") == true)
+    #expect(found.next?.contains("receiptctl claims new RECEIPT --why TEXT") == true)
   }
 
   @Test func `Sales of something else are well, unless nothing matches what the app sells`() throws {

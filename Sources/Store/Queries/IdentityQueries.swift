@@ -2,10 +2,15 @@
 // does not depend on the size of the database.
 
 public import Domain
+internal import Formats
 
 /// What an app's purchases of the last days lack, or contradict. Counts end at `countMax`.
 public struct IdentityCounts: Sendable, Equatable {
   public static let countMax: Int64 = 1000
+  /// The last days that are counted.
+  public static let days: Int64 = 7
+  /// A receipt may wait that long for its user before it counts: another event or the app often says it.
+  static let waitUsual: Duration = .minutes(10)
 
   /// Paid purchases that may be the app's, name no user and so have no receipt.
   public var unmatched: Int64 = 0
@@ -13,6 +18,9 @@ public struct IdentityCounts: Sendable, Equatable {
   public var conflicts: Int64 = 0
   /// Receipts that lack a user, and whose checkout's reference is no known user.
   public var unknownReferences: Int64 = 0
+  /// Receipts that have waited for a user for longer than usual, and whose checkout has no such reference,
+  /// among the first `countMax` that wait.
+  public var waitingForUser: Int64 = 0
   /// Events about other sales of the merchant.
   public var foreignEvents: Int64 = 0
   /// Events of the mode, live or test, that the app does not take.
@@ -39,11 +47,19 @@ extension StoreReader {
     SELECT count(*) FROM (
       SELECT 1 FROM purchases WHERE app = ?1 AND state IN ('waiting', 'failed') AND reason = 'user'
         AND receipt_id >= ?2 AND (other_names LIKE ?4 OR other_names LIKE ?5) LIMIT ?3) AS found
+    """,
+    waitingForUser: """
+    SELECT count(*) FROM (
+      SELECT other_names FROM purchases WHERE app = ?1 AND state = 'waiting' AND reason = 'user'
+        AND receipt_id >= ?2 AND receipt_id < ?6 LIMIT ?3) AS found
+    WHERE other_names IS NULL OR NOT (other_names LIKE ?4 OR other_names LIKE ?5)
     """
   )
 
-  /// - Parameter since: of receipts, when they were made; of purchases without one, when they last changed.
-  public func identity(app: AppSlug, since: Timestamp) throws(StoreFault) -> IdentityCounts {
+  /// What is counted in `IdentityCounts.days`: of receipts, when they were made; of purchases without one,
+  /// when they last changed.
+  public func identity(app: AppSlug, now: Timestamp) throws(StoreFault) -> IdentityCounts {
+    let since = now - .days(IdentityCounts.days)
     let (sql, limit) = (Self.identitySQL, StoreValue.integer(IdentityCounts.countMax))
     let bound = StoreValue.text(ReceiptID.bound(at: since))
     func count(_ sql: String, _ values: [StoreValue]) throws(StoreFault) -> Int64 {
@@ -53,8 +69,10 @@ extension StoreReader {
     counts.unmatched = try count(sql.unmatched, [.text(app), .time(since), limit])
     counts.conflicts = try count(sql.conflicts, [.text(app), bound, limit])
     let unknown = "\(NamedUser.Standing.unknown.rawValue) %"
-    counts.unknownReferences = try count(
-      sql.unknownReferences, [.text(app), bound, limit, .text(unknown), .text("%\n\(unknown)")])
+    let names: [StoreValue] = [.text(app), bound, limit, .text(unknown), .text("%\n\(unknown)")]
+    counts.unknownReferences = try count(sql.unknownReferences, names)
+    let usual = StoreValue.text(ReceiptID.bound(at: now - IdentityCounts.waitUsual))
+    counts.waitingForUser = try count(sql.waitingForUser, names + [usual])
     var filter = EventFilter()
     (filter.app, filter.since) = (app, since)
     func count(_ outcome: EventOutcome) throws(StoreFault) -> Int64 {

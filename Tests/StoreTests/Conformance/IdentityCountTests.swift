@@ -8,7 +8,7 @@ import Testing
 @Suite("Whose the purchases are, in numbers", .everyEngine)
 struct IdentityCountTests {
   private func counts(_ store: TestStore) throws -> IdentityCounts {
-    try store.reader.identity(app: "ios", since: store.after(-7 * day))
+    try store.reader.identity(app: "ios", now: store.now)
   }
 
   private func store(_ reference: ReferencePolicy) throws -> TestStore {
@@ -60,10 +60,15 @@ struct IdentityCountTests {
     try store.ingest(Said.completed("1", user: "order_4711", prices: ["price_1"], customer: false))
     try store.ingest(Said.completed("2", user: nil, prices: ["price_1"], customer: false))
     #expect(try counts(store).unknownReferences == 1)
+    #expect(try counts(store).waitingForUser == 0, "its user may still become known")
+    store.advance(11 * minute)
+    #expect(try counts(store).waitingForUser == 1)
+    #expect(try counts(store).unknownReferences == 1)
     store.advance(2 * day)
     try store.endWaits()
     #expect(try store.receipts().allSatisfy { $0.receipt?.state == .failed })
     #expect(try counts(store).unknownReferences == 1, "it failed for that, too")
+    #expect(try counts(store).waitingForUser == 0, "it failed, which is reported")
     let id = try store.receipts()[0].receiptID
     let complete = CompleteReceipt(id: id, userID: "jdo-1", priceID: nil, contextID: nil)
     #expect(try store.apply(complete) == .done)

@@ -103,6 +103,15 @@ struct QueryPlanTests {
     #expect(plan[0].contains("look_ups_due"), "\(plan)")
   }
 
+  @Test func `Receipts that lack a user are counted within their group`() throws {
+    let store = try TestStore()
+    for sql in [StoreReader.identitySQL.waitingForUser, StoreReader.identitySQL.unknownReferences] {
+      let plan = try plan(of: sql, sqlite(store.reader))
+      #expect(
+        plan.contains { $0.contains("INDEX purchases_by_group (app=? AND state=? AND reason=?") }, "\(plan)")
+    }
+  }
+
   @Test func `None of the writer's statements reads a whole table`() throws {
     let store = try TestStore()
     let connection = try Database.open(path: store.path, role: .guest)

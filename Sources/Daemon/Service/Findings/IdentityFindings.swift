@@ -10,7 +10,7 @@ public import Store
 
 extension Finding {
   /// The days that are counted, as the end of a sentence.
-  private static let days = "in the last \(IdentityFindings.days) days"
+  private static let days = "in the last \(IdentityCounts.days) days"
 
   /// Paid purchases without a user and without a receipt.
   static func unmatched(
@@ -39,7 +39,7 @@ extension Finding {
       "\(counted(count, "receipt")) of \(app) made \(days) \(count == 1 ? "has" : "have") sources that name "
         + "different users",
       next: "See: \(list), and why with: receiptctl receipts show RECEIPT. One whose user is right needs "
-        + "nothing, and is listed for \(IdentityFindings.days) days. If it went to the wrong user: "
+        + "nothing, and is listed for \(IdentityCounts.days) days. If it went to the wrong user: "
         + "receiptctl receipts correct RECEIPT --user USER --why TEXT",
       app: app, since: since, alert: .userConflict, value: Double(count), commands: [list])
   }
@@ -60,6 +60,22 @@ extension Finding {
         + "TEXT. For later sales, if your pages put order numbers or ids of clicks there, set "
         + "\(section).reference: \"context\"; only if every reference is a user id, \"user\". Then run: "
         + "receiptctl reload",
+      app: app, since: since, value: Double(count), commands: [list])
+  }
+
+  /// Receipts that wait for a user whom nothing names.
+  static func waitingForUser(_ count: Int64, app: AppSlug, since: Timestamp) -> Finding? {
+    guard count > 0 else { return nil }
+    let list = "receiptctl receipts list --app \(app) --state waiting --reason user"
+    return Finding(
+      .warning, .work, "Receipts wait for a user", .soon,
+      act: .open("receipts", ["state": "waiting", "reason": "user"]),
+      "\(counted(count, "receipt")) of \(app) made \(days) \(count == 1 ? "waits" : "wait") for a user, "
+        + "because nothing names one that counts",
+      next: "See: \(list). To give one its user: receiptctl receipts complete RECEIPT --user USER; if nobody "
+        + "knows the user, make a link for the customer of a paid one: receiptctl claims new RECEIPT --why "
+        + "TEXT. For later sales, let the checkout name the user: in its client_reference_id, or in its "
+        + "metadata as ply_user_id",
       app: app, since: since, value: Double(count), commands: [list])
   }
 
@@ -124,19 +140,17 @@ extension Finding {
 /// What the database knows of whose the purchases of the last days are. Where it cannot be counted, as on
 /// damaged pages, everything else is still shown.
 public struct IdentityFindings: Sendable {
-  static let days: Int64 = 7
-
   /// Sorted by app.
   public let found: [Finding]
   /// Why they could not be counted; nil if they were.
   public let fault: StoreFault?
 
   public init(_ apps: [AppConfiguration], _ reader: StoreReader, now: Timestamp) {
-    let since = now - .days(Self.days)
+    let since = now - .days(IdentityCounts.days)
     var found: [Finding] = []
     do throws(StoreFault) {
       for app in apps.sorted(by: { $0.slug < $1.slug }) {
-        let counts = try reader.identity(app: app.slug, since: since)
+        let counts = try reader.identity(app: app.slug, now: now)
         let section = app.salesSection
         let selects = app.places.contains { app.rules(of: $0.processor).selects }
         found += [
@@ -146,6 +160,7 @@ public struct IdentityFindings: Sendable {
           .unmatched(counts.unmatched, app: app.slug, section, since: since),
           .conflicts(counts.conflicts, app: app.slug, since: since),
           .unknownReferences(counts.unknownReferences, app: app.slug, section, since: since),
+          .waitingForUser(counts.waitingForUser, app: app.slug, since: since),
         ].compactMap(\.self)
       }
       (self.found, fault) = (found, nil)
