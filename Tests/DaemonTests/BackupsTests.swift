@@ -177,6 +177,21 @@ private final class BackupBed {
     #expect(bed.findings.isEmpty)
   }
 
+  @Test("The fault of another folder is over once the folder in force has a copy that is young enough")
+  func forgottenFault() throws {
+    let bed = try BackupBed()
+    defer { bed.bench.stop() }
+    bed.step()
+    bed.clock.advance(.minutes(2))
+    bed.backups.use(.init(to: bed.bench.folder.path + "/nowhere", every: .minutes(1)))
+    bed.step()
+    #expect(bed.findings.first?.what.contains("there is no folder") == true)
+    bed.backups.use(.init(to: bed.folder))
+    bed.step()
+    #expect(try bed.names.count == 1)
+    #expect(bed.findings.isEmpty)
+  }
+
   @Test func `A stop ends a copy and leaves nothing of it`() throws {
     let bed = try BackupBed()
     defer { bed.bench.stop() }

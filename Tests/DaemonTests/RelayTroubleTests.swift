@@ -58,6 +58,18 @@ import Testing
     }
   }
 
+  @Test func `The first scheduled backup is waited for`() throws {
+    let bench = try AlertBench([AlertBench.alert([.backupOld(over: .hours(26))])], hasHealth: true)
+    bench.health?.backup { [now = bench.bench.now] in
+      $0 = HealthReport.Backup(every: .hours(12), since: now)
+    }
+    try bench.live { run throws in
+      #expect(try bench.pass(.hours(23), &run, step: .minutes(1)).isEmpty)
+      let late = try bench.pass(.hours(2), &run, step: .minutes(1))
+      #expect(late.first?.notice == "backup_old>26h - firing")
+    }
+  }
+
   @Test("A backlog is reported while it grows and is above the limit, and not after a restart of the count")
   func backlogGrowing() throws {
     let alerts = [AlertBench.alert([.backlogGrowing(over: 3)], every: .minutes(5))]

@@ -183,6 +183,8 @@ public final class Backups: CopySteps, Sendable {
       backup = known
     }
     if let dueAt = last?.advanced(by: settings.every), now < dueAt {
+      // It was one of other settings: with these there is a copy that is young enough.
+      health.backup { $0?.fault = nil }
       return min(next, monotonic.advanced(by: dueAt.duration(since: now)))
     }
     if let retryAt = run.retryAt, monotonic < retryAt { return min(next, retryAt) }

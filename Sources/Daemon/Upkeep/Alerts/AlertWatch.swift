@@ -317,9 +317,9 @@ extension AlertWatch.Findings {
     case .database: return database
     case .reloadRefused: return observed.refusedReload.map { .reload($0, now: now) }
     case .backupOld(let limit):
-      // Copies that are made less often than that say themselves when one is late.
-      let isRare = observed.backup.map { $0.every * 2 > limit } ?? false
-      return (isRare ? nil : .backup(backup, limit: limit, now: now))
+      // `scheduled` reports rarer copies, and the first one.
+      let isExpected = observed.backup.map { $0.every * 2 > limit || backup == nil } ?? false
+      return (isExpected ? nil : .backup(backup, limit: limit, now: now))
         ?? observed.backup.flatMap { Finding.scheduled($0, alert: condition, now: now).first }
     case .certificateExpires(let limit):
       return .listenerCertificate(
