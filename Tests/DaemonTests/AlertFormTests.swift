@@ -69,6 +69,9 @@ import Testing
           ],
         ],
       ])
+    let sentence = Self.notice("x", advice: "Nothing is given up.")
+    #expect(sentence.text(host: "h").hasSuffix("x. What to do: Nothing is given up."))
+    #expect(sentence.whatToDo == "What to do: Nothing is given up.")
     let over = SlackNotice.message(Self.end(Self.notice("x")), host: "relay-1")
     #expect(over["blocks"]?[0]?["text"]?["text"] == "RESOLVED: oldest_pending of ios")
     #expect(!Self.strings(over).contains { $0.contains("What to do") })

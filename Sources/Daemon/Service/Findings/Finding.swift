@@ -95,9 +95,7 @@ public struct Finding: Sendable, Equatable {
   public var key: Key? { alert.map { Key(condition: $0, app: app) } }
 
   /// Both sentences in one line.
-  public var line: String {
-    sentence + (sentence.hasSuffix(".") ? "" : ".") + (next.map { " \($0)" } ?? "")
-  }
+  public var line: String { sentence.ended + (next.map { " \($0)" } ?? "") }
 
   /// Names of programs, apps and processors stay as they are.
   private var sentence: String { what.hasPrefix("the ") ? what.capitalizedFirst : what }
@@ -153,4 +151,9 @@ extension Array where Element: Hashable {
     var seen: Set<Element> = []
     return filter { seen.insert($0).inserted }
   }
+}
+
+extension String {
+  /// With a full stop, unless it ends as a sentence already.
+  public var ended: String { hasSuffix(".") || hasSuffix("?") ? self : self + "." }
 }

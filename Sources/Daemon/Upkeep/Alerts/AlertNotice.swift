@@ -116,10 +116,13 @@ public struct AlertNotice: Sendable, Equatable {
   /// The state, as people read it first.
   var mark: String { state.rawValue.uppercased() }
 
+  /// The advice as a sentence; it may end with its full stop.
+  var whatToDo: String { "What to do: \(advice.ended)" }
+
   /// The whole notice in one line.
   func text(host: String) -> String {
-    let tail = state == .firing ? ". What to do: \(advice)." : "."
-    return "[\(mark)] receiptd on \(host): \(summary)\(tail)"
+    let tail = state == .firing ? " \(whatToDo)" : ""
+    return "[\(mark)] receiptd on \(host): \(summary.ended)\(tail)"
   }
 
   func json(host: String) -> JSONValue {

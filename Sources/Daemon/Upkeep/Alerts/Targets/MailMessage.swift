@@ -4,6 +4,7 @@
 internal import Domain
 internal import Platform
 internal import Reports
+internal import Service
 
 /// Makes e-mails.
 enum MailMessage {
@@ -31,8 +32,8 @@ enum MailMessage {
   }
 
   private static func text(_ notice: AlertNotice, host: String) -> String {
-    var paragraphs = ["\(notice.summary.capitalizedFirst)."]
-    if notice.state == .firing { paragraphs.append("What to do: \(notice.advice).") }
+    var paragraphs = [notice.summary.capitalizedFirst.ended]
+    if notice.state == .firing { paragraphs.append(notice.whatToDo) }
     paragraphs += notice.commands.map { "  \($0)" }
     let facts = [
       ("Alert", notice.alert), ("State", notice.state.rawValue), ("App", notice.app?.text ?? "all"),

@@ -18,7 +18,7 @@ enum SlackNotice {
   static func message(_ notice: AlertNotice, host: String) -> JSONValue {
     let subject = notice.app.map { "\(notice.name) of \($0)" } ?? notice.name
     var section = notice.summary
-    if notice.state == .firing { section += "\nWhat to do: \(notice.advice)." }
+    if notice.state == .firing { section += "\n\(notice.whatToDo)" }
     let details = "\(notice.alert) on \(host), since \(notice.since.clock(today: notice.at))"
     return [
       "text": .string(escaped(notice.text(host: host))),
