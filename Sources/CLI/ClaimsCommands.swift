@@ -143,7 +143,13 @@ enum ClaimsCommands {
           ? "is not known to be paid"
           : purchase.isReversed || purchase.hasEnded
             ? "was refunded, or ended" : "has a receipt that does not wait for a user"
-      return OperatorFault(.refused, "the purchase of \(shown) \(why), so it cannot be claimed")
+      let instead =
+        purchase.userID == nil
+        ? ""
+        : record.receipt?.state == .delivered
+          ? "; if that is the wrong one: receiptctl receipts correct \(shown) --user USER --why TEXT"
+          : "; if that is the wrong one: receiptctl receipts complete \(shown) --user USER --force"
+      return OperatorFault(.refused, "the purchase of \(shown) \(why), so it cannot be claimed\(instead)")
     }
   }
 

@@ -55,7 +55,7 @@ enum ShowCommand {
     guard places.count > 1 else { return try open(place.group, place.id, session) }
     session.show(
       hits.map(FoundText.init), FoundResource.list, session.isJSON ? .json : .table, configuration)
-    session.output.note("Several have such an id: give more of it.")
+    session.output.note("Several have such an id: show one of those in the list.")
     return .partly
   }
 

@@ -40,9 +40,13 @@ public enum ConfigurationLoader {
     do {
       return try FileReading.content(of: path, bytesMax: KeyRanges.fileBytesMax)
     } catch {
-      throw refusal(
-        "cannot read the configuration \(path) (\(error.reason)); name another one with --config or "
-          + "$\(pathVariable), or write a starter file with receiptctl config init")
+      let remedy =
+        error.isPermissionDenied
+        ? "let the user that receiptd runs as read it, such as by: chgrp receiptd FILE, chmod 640 FILE; and "
+          + "run receiptctl as that user: sudo -u receiptd receiptctl …"
+        : "name another one with --config or $\(pathVariable), or write a starter file with receiptctl "
+          + "config init"
+      throw refusal("cannot read the configuration \(path) (\(error.reason)); \(remedy)")
     }
   }
 

@@ -199,6 +199,8 @@ public enum IdentityText {
       sentences = [
         "The price is \(price), the first of \(list): recurring ones before fees, licensed before metered."
       ]
+    } else if record.receipt?.corrects != nil {
+      sentences = ["The price is \(price), which the correction has."]
     } else if prices == [price] {
       sentences = ["The price is \(price), the only one that is named."]
     } else {

@@ -40,6 +40,7 @@ public struct UnconfiguredApp: Sendable, Equatable {
   }
 
   public var advice: String {
-    "Configure the app again, then reload receiptd: its receipts continue at once."
+    "Configure the app again, then reload receiptd: its receipts continue at once. If the app is gone: "
+      + "receiptctl receipts cancel --app \(slug) --state pending --state waiting --why TEXT"
   }
 }

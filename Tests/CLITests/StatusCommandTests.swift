@@ -160,7 +160,7 @@ import Upkeep
     let several = harness.run("show", "sub_1NkXMvLk")
     #expect(several.code == .partly)
     #expect(several.out.split(separator: "\n").count == 3)
-    #expect(several.notes.contains("give more of it"))
+    #expect(several.notes.contains("show one of those in the list"))
     #expect(harness.run("show", "sub_unknown").code == .notFound)
   }
 

@@ -162,7 +162,9 @@ enum CheckoutCommand {
     }
     if state == "delivered" { return .done }
     let more = receipt.map { "; see: receiptctl receipts show \(ShellWord.quoted($0))" } ?? ""
-    session.output.error("the receipt was not delivered within \(waitSeconds) s\(more)")
+    let what =
+      state == "failed" ? "the receipt failed" : "the receipt was not delivered within \(waitSeconds) s"
+    session.output.error(what + more)
     return state == "failed" ? .failed : .tryAgain
   }
 }

@@ -46,7 +46,7 @@ enum EventCommand {
       examples: [
         ExampleSpec(
           "receipt-sandbox event --app ios --user jdo-1 --price price_1MbKJHJaEiB9UwXBPt0fFq4O",
-          "A subscription was bought"),
+          "A subscription was bought by a user who has posted a context"),
         ExampleSpec(
           "receipt-sandbox event --user jdo-1 --price price_1 --type unpaid", "The money is under way"),
         ExampleSpec(
@@ -166,7 +166,7 @@ enum EventCommand {
     }
     session.output.note("More about this purchase: \(ids)")
     session.output.note(
-      "Its receipt: receiptctl receipts list --object \(ShellWord.quoted(purchase.objectID))")
+      "Its receipt: receiptctl receipts list --id \(ShellWord.quoted(purchase.objectID))")
     return .done
   }
 }

@@ -24,7 +24,8 @@ enum WorkCheck: DoctorCheck {
     var findings: [Finding] = []
     for app in stats {
       findings += stoppages(of: app, scene.configuration)
-      if let oldest = app.oldestPending, scene.now.duration(since: oldest) > waitGood {
+      let oldest = app.unconfigured == nil ? app.oldestPending : nil
+      if let oldest, scene.now.duration(since: oldest) > waitGood {
         findings.append(.oldest(readyAt: oldest, limit: waitGood, app: app.slug, now: scene.now))
       }
       if let failures = Finding.failures(
@@ -37,15 +38,16 @@ enum WorkCheck: DoctorCheck {
     }
     findings += try pausedJobs(reader) + reader.sharedPayers().map(shared)
     return findings.isEmpty
-      ? [ok("nothing waits longer than a minute, and no failure of the last 24 h is open")] : findings
+      ? [ok("nothing that is ready waits longer than a minute, and no failure of the last 24 h is open")]
+      : findings
   }
 
   /// Without a receiptd nothing is delivered anyway, which the receiptd check says.
   private static func stoppages(of app: AppStats, _ configuration: Configuration) -> [Finding] {
-    let isRefused = app.breakers.contains { $0.breaker.state == .paused }
+    let isFailure = app.unconfigured != nil || app.breakers.contains { $0.breaker.state == .paused }
     return app.stoppages(configuration).map { stoppage in
       let next = "\(stoppage.advice.trimmed). To watch: receiptctl status --app \(app.slug)"
-      return isRefused ? failure(stoppage.what, next: next) : warning(stoppage.what, next: next)
+      return isFailure ? failure(stoppage.what, next: next) : warning(stoppage.what, next: next)
     }
   }
 

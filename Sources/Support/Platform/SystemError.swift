@@ -34,6 +34,9 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Another socket is bound to the address.
   public var isAddressInUse: Bool { code == EADDRINUSE }
 
+  /// The user that the program runs as may not do that.
+  public var isPermissionDenied: Bool { code == EACCES }
+
   /// The text of strerror(3), or the project's own explanation.
   public var reason: String {
     if let explanation { return explanation }

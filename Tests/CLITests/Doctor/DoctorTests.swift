@@ -206,7 +206,7 @@ import Testing
 
   @Test func `Work: what waits, what failed, stopped deliveries and paused jobs`() throws {
     let harness = try served()
-    try DoctorPage(harness, "--local").expect(.ok, .work, "nothing waits")
+    try DoctorPage(harness, "--local").expect(.ok, .work, "nothing that is ready waits")
     try harness.fail(try harness.purchase("sub_1"))
     let id = try harness.purchase("sub_2")
     harness.clock.advance(.minutes(2))

@@ -67,7 +67,9 @@ extension Finding {
     return Finding(
       .warning, .work, "A receipt is late", .impaired, act: .open("receipts", ["state": "pending"]),
       "a receipt of \(app) has been ready for \(words(seconds: age)) and is not delivered",
-      next: "receiptctl receipts list --state pending --app \(app), and receiptctl status for the breaker",
+      next:
+        "See whether the destination is down or slow: receiptctl status --latency --app \(app). If it is "
+        + "slow, raise apps.\(app).delivery.concurrency, then run: receiptctl reload",
       app: app, since: readyAt.advanced(by: limit), alert: .oldestPending(over: limit), value: age)
   }
 
