@@ -16,6 +16,11 @@ struct Runbook {
     var command: String
     var printed: [String]
 
+    /// Whether it shows the state of everything, the database included.
+    var isOfWholeRelay: Bool {
+      command.hasPrefix("receiptctl doctor") || command.hasPrefix("receiptctl status")
+    }
+
     /// The lines of `output` that this step documents, with omissions between them.
     /// - Returns: nil if the output is not what the step documents.
     func excerpt(of output: [String]) -> [String]? {

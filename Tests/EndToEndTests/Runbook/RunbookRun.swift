@@ -47,6 +47,11 @@ final class RunbookRun {
       try control(String(words[1]))
       return Runbook.Step(command: step.command, printed: [])
     }
+    if isOnSharedServer, step.command == "receiptctl reload" {
+      // As operations.md says of PostgreSQL.
+      try control("reload")
+      return step
+    }
     let command = try named(step.command)
     let ran = try run(command)
     // 65: db check found damage, as its section says. 1: the doctor names what failed.
@@ -77,11 +82,18 @@ final class RunbookRun {
       try #require(try relay.stop() == 0)
       try relay.start()
     case "reload":
+      let count = readings
       relay.signal(SIGHUP)
-      try waitUntil("the configuration is read again") { relay.log.contains("configuration read again") }
+      try waitUntil("the configuration is read again") { readings > count }
     default: Issue.record("systemctl \(verb)")
     }
   }
+
+  /// How often the configuration was read again.
+  private var readings: Int { relay.log.split(separator: "configuration read again").count }
+
+  /// Whether a section that is not about PostgreSQL runs with it.
+  var isOnSharedServer: Bool { scene.server == nil && relay.server != nil }
 
   /// Replaces the page's receipt id by the id of the section's receipt.
   func named(_ command: String) throws -> String {
@@ -119,7 +131,9 @@ final class RunbookRun {
   }
 
   private func outward(_ output: String) -> String {
-    let places = scene.server.map { output.replacing($0.url, with: RunbookServer.url) } ?? output
+    // A section that is not about PostgreSQL shows the path of a file.
+    let shown = isOnSharedServer ? "/var/lib/receiptd/receiptd.db" : RunbookServer.url
+    let places = relay.server.map { output.replacing($0, with: shown) } ?? output
     // The name of this machine is last, and a whole word: it may be short, and part of a random path.
     let host = Regex {
       Anchor.wordBoundary

@@ -35,6 +35,24 @@ struct RunbookTests {
     .enabled(if: SelfSigned.isPossible, "needs the openssl command"))
   func expiry() throws { try Self.run(Self.certificate) }
 
+  /// Sections whose trouble or remedy is a file, or that have their own server.
+  private static let ofOneEngine: Set = [
+    Incident.fullDisk.rawValue, Incident.lostDatabase.rawValue, Incident.movedFile.rawValue,
+    Incident.damaged.rawValue, "The database is damaged, and there is no backup",
+    "The last backup is too old", "Move to another machine", "Upgrade, and roll back", certificate,
+    // Its preparation writes into the file.
+    "The outcome of a capture is unknown",
+    "The PostgreSQL database cannot be used", "Which relay delivers an app",
+    "The PostgreSQL database cannot be reached", "Remove a relay",
+  ]
+
+  @Test(
+    .enabled(if: DatabasePlace.hasServer && !Runbook.isRecording, "needs PostgreSQL"),
+    arguments: Runbook.titles.filter { !ofOneEngine.contains($0) })
+  func `Its commands have the same effects and outputs with PostgreSQL`(title: String) throws {
+    try DatabasePlace.$current.withValue(.server) { try Self.run(title) }
+  }
+
   /// What `--wait` waits for is printed only if it waits for a second, which depends on the machine.
   private static func isShownAlways(_ line: String) -> Bool {
     !(line.hasPrefix("Deliveries of ") && line.hasSuffix("They resume automatically once it is back."))
@@ -53,7 +71,9 @@ struct RunbookTests {
         let shown = Runbook.Step(command: step.command, printed: step.printed.filter(isShownAlways))
         let excerpt = shown.excerpt(of: now.printed.filter(isShownAlways))
         let printed = now.printed.joined(separator: "\n")
-        if !Runbook.isRecording {
+        // With PostgreSQL these also say how the server is set up.
+        let isCompared = !(run.isOnSharedServer && step.isOfWholeRelay)
+        if isCompared, !Runbook.isRecording {
           #expect(excerpt != nil, "\(step.command): run with RECORD_SNAPSHOTS=1; it printed\n\(printed)")
         } else if let excerpt, step.printed.contains(Runbook.Step.omission) {
           // A changed output is recorded in full: an author decides again what to leave out.
