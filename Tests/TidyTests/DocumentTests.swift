@@ -78,6 +78,18 @@ struct MarkdownPage {
     let folder = try TestFolder()
     let ran = try ShellRun(["\(Repository.root)/deploy/dev/package-docs", folder.path])
     try #require(ran.code == 0, "\(ran.output)")
+    // What the package has elsewhere (deploy/debian).
+    for (name, source) in [
+      ("examples/nginx", "deploy/nginx"), ("examples/prometheus", "deploy/prometheus"),
+      ("examples/grafana", "deploy/grafana"), ("changelog.gz", "CHANGELOG.md"),
+    ] {
+      let place = folder.file(name)
+      try FileManager.default.createDirectory(
+        atPath: String(place[..<(place.lastIndex(of: "/") ?? place.endIndex)]),
+        withIntermediateDirectories: true)
+      try FileManager.default.createSymbolicLink(
+        atPath: place, withDestinationPath: "\(Repository.root)/\(source)")
+    }
     let pages = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
       .filter { $0.hasSuffix(".md") }.map { ($0, folder.content($0)) }
     #expect(pages.count > 30)
