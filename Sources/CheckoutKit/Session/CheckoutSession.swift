@@ -39,8 +39,8 @@ public import Foundation
   public var onChange: () -> Void = {}
   /// Opens a page in the browser: `UIApplication.shared.open`, which does not return to the app.
   public var openInBrowser: (URL) -> Void = { _ in }
-  /// Called with each error of the relay. ``RelayError/logText`` is for your log; ``state`` and ``claim`` are
-  /// for the customer.
+  /// Called with each error of a request about a checkout or a claim; ``onOutcome`` with those of posts.
+  /// ``RelayError/logText`` is for your log; ``state`` and ``claim`` are for the customer.
   public var onError: (RelayError) -> Void = { _ in }
   /// Called with what became of each context, for your log.
   public var onOutcome: (CheckoutOutbox.Outcome) -> Void = { _ in }
@@ -70,6 +70,8 @@ public import Foundation
   private var followed: String?
   /// The state before the relay was asked.
   private var shownBefore = CheckoutState.none
+  /// The checkout whose payment `state` shows, or has shown last; nil after another begins.
+  private var shownPaid: String?
   private var lastOpened: (url: URL, seconds: TimeInterval)?
   private var handOff: RedirectHandOff?
 
@@ -160,7 +162,7 @@ public import Foundation
 
   private func change(to userID: String, isAnonymous: Bool) {
     work?.cancel()
-    followed = nil
+    (followed, shownPaid) = (nil, nil)
     (self.userID, self.isAnonymous) = (userID, isAnonymous)
     state = contextIDs.isEmpty ? .none : .unchecked
     showClaim()
@@ -206,6 +208,7 @@ public import Foundation
   ///   - type: ``StripeObjectType/checkoutSession`` for a price that is paid once.
   public func buy(_ priceID: String, as type: StripeObjectType = .subscription) {
     loadCheckouts()
+    shownPaid = nil
     state = .opening
     let context = WebCheckoutContext(
       stripePriceID: priceID, stripeObjectType: type, attributes: attributes())
@@ -312,9 +315,7 @@ public import Foundation
     guard followed == nil, state != .opening else { return }
     start { [self] in
       await outbox.flush()
-      let accepted = await ask(contextIDs.filter { $0 != contextID }, relay.retries)
-      // The backend may report their entitlements late or never, and this checkout must not wait for that.
-      async let others: Void = confirm(accepted)
+      let others = await ask(contextIDs.filter { $0 != contextID }, relay.retries)
       if let contextID, contextIDs.contains(contextID), !Task.isCancelled {
         do {
           for try await status in relay.updates(of: contextID) {
@@ -324,8 +325,9 @@ public import Foundation
           failed(error, of: contextID)
         }
       }
-      await others
       if !Task.isCancelled { stopAsking() }
+      // The backend may report their entitlements late or never, and no other checkout must wait for that.
+      for id in others { await confirm(id, isPatient: false) }
     }
     guard let contextID else { return }
     followed = contextID
@@ -355,9 +357,9 @@ public import Foundation
     late.remove(contextID)
     switch status.progress {
     case .pending: break
-    case .processing: state = .processing
+    case .processing: showPaid(.processing, contextID)
     case .processed:
-      state = .activating
+      showPaid(.activating, contextID)
       return true
     case .unpaid:
       // Another checkout may have been paid.
@@ -371,8 +373,11 @@ public import Foundation
     return false
   }
 
-  private func confirm(_ contextIDs: [String]) async {
-    for id in contextIDs { await confirm(id, isPatient: true) }
+  /// Shows the payment of a checkout, unless that of a newer one is shown. Ids are in the order of time.
+  private func showPaid(_ paid: CheckoutState, _ contextID: String) {
+    if let shownPaid, shownPaid > contextID { return }
+    shownPaid = contextID
+    state = paid
   }
 
   /// Asks the app's backend whether it reports the purchase. The next activation asks again.
@@ -384,14 +389,15 @@ public import Foundation
       if Task.isCancelled || !contextIDs.contains(contextID) { return }
       if isUnlocked {
         checkouts.remove(contextID)
-        state = .confirmed
+        showPaid(.confirmed, contextID)
         return
       }
       guard let pause else { break }
       // A clock throws only on cancellation.
       guard (try? await clock.sleep(seconds: pause)) != nil else { return }
     }
-    if !isRecent(contextID) { checkouts.remove(contextID) }
+    // A push asks only once, and the next activation again.
+    if isActive, !isRecent(contextID) { checkouts.remove(contextID) }
   }
 
   /// Whether a checkout began in the last 30 days, for which its id is kept.
@@ -402,7 +408,7 @@ public import Foundation
 
   private func failed(_ error: any Error, of contextID: String) {
     guard !Task.isCancelled, let error = error as? RelayError else { return }
-    onError(error)
+    if error != .timedOut { onError(error) }
     guard error.isUnknownContext else {
       // The customer may still pay, or have paid.
       if contextID == followed, error != .timedOut, shownBefore == .inBrowser { shownBefore = .unchecked }

@@ -12,7 +12,8 @@ public enum CheckoutState: Sendable, Hashable {
   case inBrowser
   /// The relay is being asked about the payment.
   case checking
-  /// The relay could not be reached. The customer may have paid.
+  /// The relay could not be reached, or has not been asked with success since the launch. The customer may
+  /// have paid.
   case unchecked
   /// Paid; Purchasely has not accepted the receipt yet.
   case processing
