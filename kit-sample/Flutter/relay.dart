@@ -240,7 +240,7 @@ class Checkouts {
   static bool _isPosted(Answer answer) =>
       (answer.status == 200 || answer.status == 201) && answer.body['context_id'] is String;
 
-  /// The post failed once more. A part is random, so that apps do not post together when the relay is back.
+  /// Counts a post that the relay did not take, and schedules the next one. A part is random, so that apps do not post together when the relay is back.
   static void _postLater(Checkout checkout, [int retryAfter = 0]) {
     checkout.attempts += 1;
     final doubled = min(3600, 30 * pow(2, min(7, checkout.attempts - 1)));

@@ -87,7 +87,7 @@ export class Checkouts {
     return this.#change(list => list.map(item => (item.id === id ? {...item, ...values} : item)));
   }
 
-  /** The post failed once more. */
+  /** Counts a post that the relay did not take, and schedules the next one. */
   #postLater(id, retryAfter = 0) {
     return this.#change(list => list.map(item => {
       if (item.id !== id) return item;
@@ -96,7 +96,7 @@ export class Checkouts {
     }));
   }
 
-  /** @param options of `fetch`, or a promise of them, which is a part of the time. */
+  /** @param options of `fetch`, or a promise of them, whose time counts towards the limit. */
   async #request(url, options, seconds) {
     const abort = new AbortController();
     const ask = async () => {
@@ -196,6 +196,7 @@ export class Checkouts {
           await this.#noteAnswer(id, age, await this.#post(checkout, 'contexts', 30));
         } catch (failure) {
           await this.#postLater(id);
+          await this.#replace(id, {hadNoAnswer: true});
           return; // No network: the others the next time.
         }
       }
@@ -238,12 +239,21 @@ export class Checkouts {
    * @param wait seconds for which the relay may wait until the state is final; 30 at most.
    */
   async progress(id, wait = 0) {
+    return this.#progress(id, wait, true);
+  }
+
+  async #progress(id, wait, mayPost) {
     await this.postPending();
     const {status, body} = await this.#request(`${this.relay}/contexts/${id}?wait=${wait}`, {}, wait + 15);
     // Any other 404 is of a proxy, or of a wrong address.
     if (status === 404 && isProblem(body, 'unknown-context')) {
       const checkout = await this.#find(id);
-      if (checkout && checkout.plyContext) throw new Error('The context is not posted yet.');
+      if (checkout && checkout.plyContext) {
+        if (!mayPost || !checkout.hadNoAnswer) throw new Error('The context is not posted yet.');
+        // The relay answers again, so the pause after a post without an answer is over.
+        await this.#replace(id, {nextAt: 0, hadNoAnswer: false});
+        return this.#progress(id, wait, false);
+      }
       await this.discard(id);
       return 'unknown';
     }

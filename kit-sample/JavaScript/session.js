@@ -54,12 +54,16 @@ export class CheckoutSession {
     this.onChange();
   }
 
-  /** The SDK must not stop a sale. */
+  /** The SDK must not stop a sale, nor delay it for more than a second. */
   async #attributes() {
+    let timer;
+    const late = new Promise(done => (timer = setTimeout(() => done({}), 1000)));
     try {
-      return (await this.attributes()) || {};
+      return (await Promise.race([this.attributes(), late])) || {};
     } catch (failure) {
       return {};
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -198,12 +202,13 @@ export class CheckoutSession {
     for (const id of others) {
       // An error of an old checkout must not hide the last one.
       const result = await this.checkouts.progress(id).catch(() => 'pending');
-      const isQuiet = ['none', 'checking', 'notPaid', 'late'].includes(this.state);
-      if (result === 'processing' && isQuiet) this.#show('processing');
+      // Read again after each wait: the last checkout may have been paid meanwhile.
+      const isQuiet = () => ['none', 'checking', 'notPaid', 'late'].includes(this.state);
+      if (result === 'processing' && isQuiet()) this.#show('processing');
       // The purchase may be unlocked already, so it is not shown as news.
       if (result === 'processed' && (await this.#isUnlocked())) {
         await this.checkouts.discard(id);
-        if (isQuiet) this.#show('confirmed');
+        if (isQuiet()) this.#show('confirmed');
       }
     }
   }
@@ -211,8 +216,8 @@ export class CheckoutSession {
 
 /**
  * Whether the link that started the app is another one than the last time. The frameworks give it again when
- * the app is started from the list of recent apps, and the paywall's link buys. A customer who starts the
- * app twice by the same link looks the same, so the second start only opens the app.
+ * the app is started from the list of recent apps, and the paywall's link buys. A second start by the same link
+ * looks the same, so it only opens the app.
  */
 export async function isNewLink(url, storage) {
   if (!url) return false;

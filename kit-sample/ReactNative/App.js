@@ -35,7 +35,8 @@ const claims = {
 const makeSession = userId => new CheckoutSession({
   host: 'pay.example.com', browserHost: 'back.pay.example.com', app: Platform.OS, scheme: 'exampleapp',
   headers: {'X-API-KEY': 'the app’s client key'}, pages: {price_1MbK: 'https://buy.stripe.com/example'}, userId,
-  // With the paywall: async () => ({...await Purchasely.getBuiltInAttributes(), original_platform: … }).
+  // With the paywall: async () => ({
+  //   ...await Purchasely.getBuiltInAttributes().catch(() => ({})), original_platform: …}).
   attributes: () => ({original_platform: Platform.OS === 'ios' ? 'IOS' : 'ANDROID'}),
   storage: AsyncStorage, openPage: url => Linking.openURL(url),
   reloadEntitlements: async user => (await fetch(`https://api.example.com/users/${user}/entitlements`)).ok,
