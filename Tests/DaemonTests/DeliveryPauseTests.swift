@@ -14,6 +14,23 @@ import Testing
 @testable import Daemon
 @testable import Service
 
+/// Shows a later time at each look, so that two looks never have the same result.
+private final class HastyClock: Clock {
+  private let (start, looks) = (SystemClock().wallMilliseconds, Monitor<Int64>(0))
+  private let monotonicStart = MonotonicInstant.now().advanced(by: .hours(1))
+
+  var wallMilliseconds: Int64 {
+    looks.update { looks in
+      looks += 1
+      return start + looks
+    }
+  }
+
+  var monotonic: MonotonicInstant {
+    monotonicStart.advanced(by: .milliseconds(looks.withLock { $0 }))
+  }
+}
+
 @Suite("An app's deliveries") struct DeliveryPauseTests {
   /// Delivers two receipts of another app; afterwards the dispatcher has checked every app since the call.
   private static func lookAround(_ bench: Bench, _ numbers: ClosedRange<Int>) throws {
@@ -102,6 +119,15 @@ import Testing
     #expect(try bench.receipt(1)?.receipt?.spentAttempts == 3)
     for number in 2...8 { #expect(try bench.receipt(number)?.receipt?.attempts == 1) }
     #expect(try bench.reader.breakers()["shop"]?.state == .closed)
+  }
+
+  @Test func `A refused receipt waits for its destination's next probe, and no longer`() throws {
+    let destination = try ScriptedDestination { _ in ScriptedDestination.answer(403) }
+    let policy = Bench.delivery(openFor: .hours(2))
+    let bench = try Bench([Bench.app(url: destination.url, delivery: policy)], clock: HastyClock())
+    try bench.sell(1)
+    let probeAt = try bench.waitFor { try $0.breakers()["shop"]?.probeAt }
+    #expect(try bench.receipt(1)?.receipt?.nextAttemptAt == probeAt)
   }
 
   @Test("A restart with the right key sends at once what waits because the earlier one was refused (R9)")

@@ -252,6 +252,9 @@ struct DispatcherRun: NetworkRun {
   }
 
   mutating func finish(_ attempt: Attempt, _ result: TransferResult) {
+    // One moment for the breaker and for the receipt: `Expedite` finds the receipts that wait for the
+    // breaker's probe by its time, and would leave out one that is due a millisecond later.
+    let now = now
     observe(result, at: attempt.place)
     var report = AttemptReport(
       startedAt: attempt.startedAt, duration: result.duration,
@@ -262,7 +265,7 @@ struct DispatcherRun: NetworkRun {
     guard var lane = lanes[attempt.place] else { return }
     // An attempt that was cancelled here says nothing about the destination.
     let wasCancelled = result.failure == .cancelled && result.status == nil
-    let judged = wasCancelled ? nil : judge(result, attempt, lane: &lane, report: &report)
+    let judged = wasCancelled ? nil : judge(result, attempt, at: now, lane: &lane, report: &report)
     if judged == nil { lane.abandon(row: attempt.receipt.row) }
     lanes[attempt.place] = lane
     if result.failure != .cancelled { note(result, at: attempt.place, lane) }
@@ -277,7 +280,8 @@ struct DispatcherRun: NetworkRun {
 
   /// - Returns: nil if the answer says nothing about the present configuration.
   private mutating func judge(
-    _ result: TransferResult, _ attempt: Attempt, lane: inout Lane, report: inout AttemptReport
+    _ result: TransferResult, _ attempt: Attempt, at now: Timestamp, lane: inout Lane,
+    report: inout AttemptReport
   ) -> Delivery.Decision? {
     let answered = lane.verdict(on: DeliveryAnswer(result), for: attempt.receipt, now: now)
     let verdict = lane.failures.own(answered, of: attempt.receipt.row)
