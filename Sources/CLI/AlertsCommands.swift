@@ -132,7 +132,8 @@ enum AlertsCommands {
     _ reader: StoreReader, _ configuration: Configuration, _ health: ServiceHealth, _ session: Session
   ) throws -> [Finding] {
     try AlertPreview.troubles(
-      configuration, reader: reader, health: health.report, freeBytes: health.freeBytes, now: session.now)
+      configuration, reader: reader, stored: health.stored, health: health.report,
+      freeBytes: health.freeBytes, now: session.now)
   }
 
   private static func advice(_ trouble: Finding) -> String {

@@ -142,7 +142,7 @@ struct Session {
   func isServed(_ configuration: Configuration, _ reader: StoreReader) throws(StoreFault) -> Bool {
     if let path = configuration.database.filePath { return daemon(path: path) != nil }
     let engine = try? access.engine(configuration.database, durability: .lossy, writes: false)
-    return try engine?.instances()?.running.isEmpty == false
+    return try engine?.hasInstances(reader) ?? false
   }
 
   /// The receiptds on a database, and its time; nil for a file.

@@ -71,8 +71,8 @@ enum Listeners {
 
   private static var alertFacts: AlertFacts {
     let finder = TroubleFinder()
-    return AlertFacts { configuration, reader, health, now throws(StoreFault) in
-      try finder.troubles(configuration, reader: reader, health: health, now: now)
+    return AlertFacts { configuration, reader, stored, health, now throws(StoreFault) in
+      try finder.troubles(configuration, reader: reader, stored: stored, health: health, now: now)
     } digest: { alert in
       try? AlertTarget(alert, label: "").digest
     }

@@ -118,11 +118,11 @@ import Upkeep
       path: harness.configurationPath, environment: Environment(DoctorPage.environment)
     ).configuration
     let reader = try harness.reader()
+    let stored = StoredFindings(configuration.apps, reader, now: now)
     let overview = TroubleList(
-      Finding.current(
-        report, UnreadEvents(configuration.apps, reader, now: now),
-        IdentityFindings(configuration.apps, reader, now: now), configuration, now: now),
-      try AlertPreview.troubles(configuration, reader: reader, health: report, freeBytes: nil, now: now),
+      Finding.current(report, stored, configuration, now: now),
+      try AlertPreview.troubles(
+        configuration, reader: reader, stored: stored, health: report, freeBytes: nil, now: now),
       newFailures: try reader.loudFailures(), now: now)
     let shown = overview.whole.markup.matches(of: #/<strong>([^<]*)<\/strong>/#).map { String($0.1) }
     #expect(shown == titles)

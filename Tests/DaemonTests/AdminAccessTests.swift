@@ -326,7 +326,7 @@ import Testing
       Dashboard(
         services: services, apps: bench.core.apps, committer: bench.committer, health: health,
         tokens: FormTokens(key: try AdminKey(Self.key)),
-        alerts: AlertFacts(troubles: { _, _, _, _ in [] }, digest: { _ in nil }),
+        alerts: AlertFacts(troubles: { _, _, _, _, _ in [] }, digest: { _ in nil }),
         reader: try StoreReader(path: bench.path)
       ).routes)
     let id = "rcp_" + String(repeating: "0", count: 26)

@@ -21,10 +21,8 @@ struct ServiceHealth {
   let lastReport: Timestamp?
   /// Free bytes on the disk of a database file.
   let freeBytes: Int64?
-  /// Stored events that may be paid purchases and could not be read.
-  let unread: UnreadEvents
-  /// Whose the purchases of the last days are.
-  let identity: IdentityFindings
+  /// What the database shows.
+  let stored: StoredFindings
   let now: Timestamp
   private let configuration: Configuration
 
@@ -33,12 +31,11 @@ struct ServiceHealth {
     now = session.now
     daemon = session.daemon(configuration)
     isRunning = try session.isServed(configuration, reader)
-    unread = UnreadEvents(configuration.apps, reader, now: now)
-    identity = IdentityFindings(configuration.apps, reader, now: now)
+    stored = StoredFindings(configuration.apps, reader, now: now)
     freeBytes = configuration.database.filePath.flatMap { DiskSpace.availableBytes(at: $0) }
-    let stored = try reader.serviceReport(.health)
-    lastReport = stored?.at
-    guard isRunning, let stored, var report = HealthReport(stored: stored.content) else {
+    let last = try reader.serviceReport(.health)
+    lastReport = last?.at
+    guard isRunning, let last, var report = HealthReport(stored: last.content) else {
       self.report = nil
       return
     }
@@ -55,7 +52,7 @@ struct ServiceHealth {
   }
 
   /// What receiptd has reported, and the unreadable events.
-  var findings: [Finding] { Finding.current(report, unread, identity, configuration, now: now) }
+  var findings: [Finding] { Finding.current(report, stored, configuration, now: now) }
 
   var lines: [String] { (state + findings).map(\.line) }
 
@@ -115,7 +112,7 @@ struct ServiceHealth {
     .object(
       HealthReport.status(
         report, isRunning: isRunning, process: daemon?.process.map(Int64.init), isReady: isWell,
-        freeBytes: freeBytes, unread, problems))
+        freeBytes: freeBytes, stored.unread, problems))
   }
 
   func show(_ session: Session) {

@@ -89,9 +89,11 @@ enum StatsCommands {
   ) throws {
     if session.command.flag("joins") { return try JoinStats.show(reader, configuration, only, session) }
     let isLatency = session.command.flag("latency")
+    let health = try ServiceHealth(reader, configuration, session)
     let stats = try session.stats(
-      reader, configuration, only: only, windows: isLatency ? LatencyWindow.allCases : [.hour])
-    try ServiceHealth(reader, configuration, session).show(session)
+      reader, configuration, only: only, windows: isLatency ? LatencyWindow.allCases : [.hour],
+      isServed: health.isRunning)
+    health.show(session)
     guard !session.isJSON else { return session.add(stats, AppStats.list, .json) }
     let isStill = !session.command.flag("watch")
     session.output.table(table(stats, session), namesDropped: isStill)
@@ -215,12 +217,15 @@ extension AppStats {
 
 extension Session {
   /// The state of every app that is configured or has receipts.
+  /// - Parameter isServed: whether a receiptd serves the database; nil if this must find out.
   func stats(
-    _ reader: StoreReader, _ configuration: Configuration, only: AppSlug?, windows: [LatencyWindow] = [.hour]
+    _ reader: StoreReader, _ configuration: Configuration, only: AppSlug?, windows: [LatencyWindow] = [.hour],
+    isServed: Bool? = nil
   ) throws -> [AppStats] {
     let applied = try reader.serviceReport(.health).flatMap { HealthReport(stored: $0.content) }?.apps
     return try AppStats.all(
-      reader, configuration, only: only, windows: windows, isServed: isServed(configuration, reader),
+      reader, configuration, only: only, windows: windows,
+      isServed: isServed ?? self.isServed(configuration, reader),
       applied: applied, now: now)
   }
 }

@@ -51,9 +51,10 @@ enum StatusCommand {
       try JoinStats.show(reader, configuration, only, session)
       return .done
     }
-    let stats = try session.stats(
-      reader, configuration, only: only, windows: isLatency ? LatencyWindow.allCases : [.hour])
     let health = try ServiceHealth(reader, configuration, session)
+    let stats = try session.stats(
+      reader, configuration, only: only, windows: isLatency ? LatencyWindow.allCases : [.hour],
+      isServed: health.isRunning)
     let problems = try problems(reader, configuration, health).filter {
       only == nil || $0.app == nil || $0.app == only
     }
@@ -81,7 +82,8 @@ enum StatusCommand {
     _ reader: StoreReader, _ configuration: Configuration, _ health: ServiceHealth
   ) throws -> [Finding] {
     let troubles = try AlertPreview.troubles(
-      configuration, reader: reader, health: health.report, freeBytes: health.freeBytes, now: health.now)
+      configuration, reader: reader, stored: health.stored, health: health.report,
+      freeBytes: health.freeBytes, now: health.now)
     return Finding.problems(health.problems, troubles, now: health.now)
   }
 }

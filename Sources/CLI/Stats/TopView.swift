@@ -84,15 +84,15 @@ struct TopView {
   private mutating func draw(_ session: Session) throws {
     let output = session.output
     let columns = output.result.columns ?? 80
-    let stats = try session.stats(reader, configuration, only: only)
+    let health = try ServiceHealth(reader, configuration, session)
+    let stats = try session.stats(reader, configuration, only: only, isServed: health.isRunning)
     var failed = AttemptFilter()
     failed.isFailed = true
     failed.app = only
     let failures = try reader.attempts(failed, limit: Self.failuresMax).entries
     try sample(stats, session)
     func wrapped(_ text: String) -> [String] { LiveScreen.wrapped(text, columns: columns) }
-    let health = try ServiceHealth(reader, configuration, session).lines
-    var lines = wrapped(try head(session)) + health.flatMap { wrapped(DisplayText.clean($0)) }
+    var lines = wrapped(try head(session)) + health.lines.flatMap { wrapped(DisplayText.clean($0)) }
     // The latencies get their own line if they do not fit beside the rates.
     let (rates, latencies) = (rates(), latencies(stats))
     let both = rates + "   " + latencies

@@ -22,6 +22,8 @@ public protocol StoreEngine: AnyObject, Sendable {
 
   /// The programs that use the database now, and its time; nil if the engine has one program only.
   func instances() throws(StoreFault) -> (now: Timestamp, running: [InstanceDescription])?
+  /// Whether there are any, on a reader's connection: another one costs more than the question.
+  func hasInstances(_ reader: StoreReader) throws(StoreFault) -> Bool
   /// Notifies the programs that use the database of a change by this one, which is not an instance.
   func notifyInstances() throws(StoreFault)
 
@@ -46,6 +48,7 @@ public protocol StoreEngine: AnyObject, Sendable {
 extension StoreEngine {
   public func makeInstance(_ calls: InstanceCalls, log: Log) -> (any StoreInstance)? { nil }
   public func instances() throws(StoreFault) -> (now: Timestamp, running: [InstanceDescription])? { nil }
+  public func hasInstances(_ reader: StoreReader) throws(StoreFault) -> Bool { false }
   public func notifyInstances() throws(StoreFault) {}
   public func reload() {}
 }

@@ -146,6 +146,11 @@ extension PostgresEngine {
   /// A program that was not seen for this long has ended, or cannot reach the database.
   private static let seenWithin: Duration = .seconds(10)
 
+  public func hasInstances(_ reader: StoreReader) throws(StoreFault) -> Bool {
+    try reader.connection.prepare("SELECT 1 FROM instances WHERE seen_at > \(LeaseTable.clock) - ?1 LIMIT 1")
+      .first([.integer(Self.seenWithin.milliseconds)]) { _ throws(StoreFault) in true } ?? false
+  }
+
   public func instances() throws(StoreFault) -> (now: Timestamp, running: [InstanceDescription])? {
     try translated { () throws(PostgresError) in
       let connection = try source.connect(within: PostgresSource.firstTime)

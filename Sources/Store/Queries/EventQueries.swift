@@ -173,6 +173,38 @@ extension StoreReader {
     }
   }
 
+  /// How many of an app's events from a row on have these outcomes, each counted up to its limit. Outcomes
+  /// without events are left out.
+  func counts(
+    ofApp app: AppSlug, from first: Int64, limits: KeyValuePairs<EventOutcome, Int>
+  ) throws(StoreFault) -> [EventOutcome: Int] {
+    var counts: [String: Int] = [:]
+    if connection.engine.hasRoundTrips {
+      let reading = try connection.prepare(Self.joinedCountSQL(limits))
+      let values: [StoreValue] = [.integer(first - 1), .integer(.max), .text(app)]
+      let found = try reading.all(values) { row throws(StoreFault) in
+        (outcome: try row.text(0), count: Int(clamping: row.integer(1)))
+      }
+      for (outcome, count) in found { counts[outcome] = count }
+    } else {
+      var filter = EventFilter()
+      filter.app = app
+      let reading = try connection.prepare(Self.eventSQL.countGroup)
+      for group in try eventGroups(filter) {
+        guard let limit = limits.first(where: { $0.key.rawValue == group.outcome })?.value else { continue }
+        let count = try reading.first([
+          .text(group.app), .text(group.outcome), .text(group.type), .text(group.processor),
+          .integer(first - 1), .integer(.max), .integer(Int64(limit)),
+        ]) { row in Int(clamping: row.integer(0)) }
+        counts[group.outcome, default: 0] += count ?? 0
+      }
+    }
+    return limits.reduce(into: [:]) { found, item in
+      guard let count = counts[item.key.rawValue], count > 0 else { return }
+      found[item.key] = min(count, item.value)
+    }
+  }
+
   /// The events of one purchase, newest first.
   func events(ofPurchase row: PurchaseRowID, limit: Int) throws(StoreFault) -> [EventSummary] {
     try connection.prepare(Self.eventSQL.ofPurchase).all(
@@ -244,26 +276,50 @@ extension StoreReader {
     return try events(filter, limit: 1).first?.receivedAt
   }
 
-  /// When the event with this number, counted from a moment on, was received by an app; nil if there are
-  /// fewer. It reads that many entries of the index for each type of event.
-  public func event(
-    number: Int, ofApp app: AppSlug, from moment: Timestamp
-  ) throws(StoreFault) -> Timestamp? {
+  /// When the event with this number, counted from each of these moments on, was received by an app; moments
+  /// with fewer events are left out. It reads that many entries of the index for each type of event.
+  public func times(
+    ofEvent number: Int, ofApp app: AppSlug, from moments: [Timestamp]
+  ) throws(StoreFault) -> [Timestamp: Timestamp] {
+    try connection.snapshot { () throws(StoreFault) in
+      let firstRows = try firstRows(of: .events, from: moments)
+      let times = try times(ofEvent: number, ofApp: app, from: Set(firstRows.values))
+      return firstRows.compactMapValues { times[$0] }
+    }
+  }
+
+  /// The same, counted from rows on.
+  private func times(
+    ofEvent number: Int, ofApp app: AppSlug, from rows: Set<Int64>
+  ) throws(StoreFault) -> [Int64: Timestamp] {
+    var times: [Int64: Timestamp] = [:]
+    if connection.engine.hasRoundTrips {
+      let values: [StoreValue] = [
+        RowKey.list(Array(rows)), .integer(.max), .text(app), .integer(Int64(number)),
+      ]
+      try connection.prepare(Self.joinedNumberSQL).forEach(values) { row throws(StoreFault) in
+        times[row.integer(0)] = row.timestamp(1)
+      }
+      return times
+    }
     var filter = EventFilter()
     filter.app = app
-    let first = try firstRow(of: .events, from: moment)
+    let groups = try eventGroups(filter)
     let reading = try connection.prepare(Self.eventSQL.groupFrom)
-    var rows: [Int64] = []
-    for group in try eventGroups(filter) {
-      rows += try reading.all([
-        .text(group.app), .text(group.outcome), .text(group.type), .text(group.processor), .integer(first),
-        .integer(Int64(number)),
-      ]) { row throws(StoreFault) in row.integer(0) }
+    let one = try connection.prepare(Self.eventSQL.one)
+    for first in rows {
+      var found: [Int64] = []
+      for group in groups {
+        found += try reading.all([
+          .text(group.app), .text(group.outcome), .text(group.type), .text(group.processor),
+          .integer(first), .integer(Int64(number)),
+        ]) { row throws(StoreFault) in row.integer(0) }
+      }
+      guard found.count >= number else { continue }
+      found.sort()
+      times[first] = try one.first([.integer(found[number - 1])], Self.eventSummary)?.receivedAt
     }
-    guard rows.count >= number else { return nil }
-    rows.sort()
-    return try connection.prepare(Self.eventSQL.one).first([.integer(rows[number - 1])], Self.eventSummary)?
-      .receivedAt
+    return times
   }
 }
 
@@ -274,30 +330,65 @@ extension StoreReader {
 
 extension StoreReader {
   /// The rows of all groups that match: the parameters are the bounds of the rows, the limit of each group,
-  /// and app, processor, outcome and type, or NULL. The recursion steps from one group to the next by the
+  /// and app, processor, outcome and type, or NULL.
+  static let joinedEventSQL = """
+    \(groupSteps(app: "?4"))
+    SELECT e.row_id FROM g CROSS JOIN LATERAL (\(groupRows(limit: "?3"))) AS e
+    WHERE (?5 IS NULL OR g.processor = ?5) AND (?6 IS NULL OR g.outcome = ?6)
+      AND (?7 IS NULL OR g.type = ?7)
+    """
+
+  /// Counts an app's rows by outcome. The parameters are the bounds of the rows, and the app.
+  private static func joinedCountSQL(_ limits: KeyValuePairs<EventOutcome, Int>) -> String {
+    let cases = limits.map { "WHEN '\($0.key.rawValue)' THEN \($0.value)" }.joined(separator: " ")
+    let rows = groupRows(limit: "CASE g.outcome \(cases) ELSE 0 END")
+    return """
+      \(groupSteps(app: "?3"))
+      SELECT g.outcome, count(*) FROM g CROSS JOIN LATERAL (\(rows)) AS e GROUP BY g.outcome
+      """
+  }
+
+  /// When one of an app's events was received, counted from each of several rows on: the parameters are the
+  /// list of rows, each of which is a `value` of the result, the end, the app, and the event's number.
+  private static let joinedNumberSQL = """
+    SELECT value, (\(groupSteps(app: "?3"))
+      SELECT received_at FROM events WHERE row_id = (
+        SELECT e.row_id FROM g CROSS JOIN LATERAL (\(groupRows(after: "value - 1", "ASC", limit: "?4"))) AS e
+        ORDER BY e.row_id LIMIT 1 OFFSET ?4 - 1))
+    FROM json_each(?1)
+    """
+
+  /// The groups of an app, or of all if that is NULL. The recursion steps from one group to the next by the
   /// index, and ends at the next app's. The step itself must not name the app: PostgreSQL would then begin at
   /// the app's first entry, and compare all of its entries with the group.
-  ///
-  /// The rows of a group are between two rows, instead of equal to the group: PostgreSQL could otherwise read
-  /// them by their numbers, newest first, until a row of the group appears, which may be the oldest of all.
-  static let joinedEventSQL = """
+  private static func groupSteps(app: String) -> String {
+    """
     WITH RECURSIVE g (app, processor, outcome, type) AS (
       (SELECT app, processor, outcome, type FROM events
-        WHERE (?4 IS NULL OR app = ?4) ORDER BY app, processor, outcome, type LIMIT 1)
+        WHERE (\(app) IS NULL OR app = \(app)) ORDER BY app, processor, outcome, type LIMIT 1)
       UNION ALL
       SELECT n.app, n.processor, n.outcome, n.type FROM g CROSS JOIN LATERAL (
         SELECT app, processor, outcome, type FROM events
         WHERE (app, processor, outcome, type) > (g.app, g.processor, g.outcome, g.type)
         ORDER BY app, processor, outcome, type LIMIT 1) AS n
-      WHERE ?4 IS NULL OR n.app = ?4)
-    SELECT e.row_id FROM g CROSS JOIN LATERAL (
-      SELECT row_id FROM events
-      WHERE (app, processor, outcome, type, row_id) > (g.app, g.processor, g.outcome, g.type, ?1)
-        AND (app, processor, outcome, type, row_id) < (g.app, g.processor, g.outcome, g.type, ?2)
-      ORDER BY app DESC, processor DESC, outcome DESC, type DESC, row_id DESC LIMIT ?3) AS e
-    WHERE (?5 IS NULL OR g.processor = ?5) AND (?6 IS NULL OR g.outcome = ?6)
-      AND (?7 IS NULL OR g.type = ?7)
+      WHERE \(app) IS NULL OR n.app = \(app))
     """
+  }
+
+  /// The first rows of a group after one and before ?2, in this order. They are between two rows, instead
+  /// of equal to the group: PostgreSQL could otherwise read them by their numbers until a row of the group
+  /// appears, which may be the last of all.
+  private static func groupRows(
+    after: String = "?1", _ order: String = "DESC", limit: String
+  ) -> String {
+    """
+    SELECT row_id FROM events
+    WHERE (app, processor, outcome, type, row_id) > (g.app, g.processor, g.outcome, g.type, \(after))
+      AND (app, processor, outcome, type, row_id) < (g.app, g.processor, g.outcome, g.type, ?2)
+    ORDER BY app \(order), processor \(order), outcome \(order), type \(order), row_id \(order)
+    LIMIT \(limit)
+    """
+  }
 
   static func joinedValues(
     _ filter: EventFilter, _ after: Int64, _ before: Int64, _ limit: Int

@@ -48,17 +48,17 @@ extension StoreReader {
   /// An hour with more is drawn as one with this many, so that a flood is counted as fast as a few.
   static let trendMax = 1000
 
-  /// One row with the counts of all hours: one round trip a group. `?6` and those after it begin the hours.
-  static let trendSQL =
-    "SELECT "
-    + (0..<trendHours).map { hour in
-      """
-      (SELECT count(*) FROM (SELECT 1 FROM purchases
+  /// The counts of all hours: one round trip a group. `?6` and those after it begin the hours. The hours are
+  /// a table, because PostgreSQL would plan a subquery for each.
+  static let trendSQL = """
+    SELECT hours.column1, (SELECT count(*) FROM (SELECT 1 FROM purchases
         WHERE app = ?1 AND state = ?2 AND reason IS ?3 AND last_cause IS ?4 AND processor = ?5
-          AND receipt_id >= ?\(6 + hour) AND receipt_id < ?\(7 + hour)
+          AND receipt_id >= hours.column2 AND receipt_id < hours.column3
         ORDER BY reason, last_cause, receipt_id LIMIT \(trendMax)) AS made)
-      """
-    }.joined(separator: ", ")
+    FROM (VALUES \(trendRows)) AS hours
+    """
+  private static let trendRows = (0..<trendHours).map { "(\($0), ?\(6 + $0), ?\(7 + $0))" }
+    .joined(separator: ", ")
 
   /// How many receipts of a group were made in each of the last 24 hours, oldest first; the last has not
   /// ended.
@@ -69,10 +69,11 @@ extension StoreReader {
       let start = end - (Int64(Self.trendHours) - number) * hour
       return StoreValue.text(ReceiptID.bound(at: Timestamp(unixMilliseconds: start)))
     }
-    return try connection.prepare(Self.trendSQL)
-      .first(Self.values(of: CountRows.Group(group)) + bounds) { row throws(StoreFault) in
-        (0..<Self.trendHours).map { row.integer($0) }
-      } ?? []
+    var counts = [Int64](repeating: 0, count: Self.trendHours)
+    try connection.prepare(Self.trendSQL).forEach(Self.values(of: CountRows.Group(group)) + bounds) {
+      row throws(StoreFault) in counts[Int(clamping: row.integer(0))] = row.integer(1)
+    }
+    return counts
   }
 }
 

@@ -57,7 +57,7 @@ extension StoreReader {
           }
         }
         for beginning in query.beginnings { try find(beginning: beginning, now: now, &search) }
-        if search.found.list.isEmpty { try find(price: PriceID(query.text), &search) }
+        if search.found.list.isEmpty, !query.isAddress { try find(price: PriceID(query.text), &search) }
       }
       return search.result
     }

@@ -39,50 +39,64 @@ extension StoreReader {
     """,
     conflicts: """
     SELECT count(*) FROM (
-      SELECT 1 FROM purchases WHERE user_conflict = 1 AND app = ?1 AND receipt_id >= ?2
+      SELECT 1 FROM purchases WHERE user_conflict = 1 AND app = ?1 AND receipt_id >= ?4
         AND corrected_by IS NULL AND copy_for = '' LIMIT ?3) AS found
     """,
     // A line of `other_names` begins with its standing.
     unknownReferences: """
     SELECT count(*) FROM (
       SELECT 1 FROM purchases WHERE app = ?1 AND state IN ('waiting', 'failed') AND reason = 'user'
-        AND receipt_id >= ?2 AND (other_names LIKE ?4 OR other_names LIKE ?5) LIMIT ?3) AS found
+        AND receipt_id >= ?4 AND (other_names LIKE ?5 OR other_names LIKE ?6) LIMIT ?3) AS found
     """,
     waitingForUser: """
     SELECT count(*) FROM (
       SELECT other_names FROM purchases WHERE app = ?1 AND state = 'waiting' AND reason = 'user'
-        AND receipt_id >= ?2 AND receipt_id < ?6 LIMIT ?3) AS found
-    WHERE other_names IS NULL OR NOT (other_names LIKE ?4 OR other_names LIKE ?5)
+        AND receipt_id >= ?4 AND receipt_id < ?7 LIMIT ?3) AS found
+    WHERE other_names IS NULL OR NOT (other_names LIKE ?5 OR other_names LIKE ?6)
     """
   )
 
   /// What is counted in `IdentityCounts.days`: of receipts, when they were made; of purchases without one,
-  /// when they last changed.
-  public func identity(app: AppSlug, now: Timestamp) throws(StoreFault) -> IdentityCounts {
-    let since = now - .days(IdentityCounts.days)
-    let (sql, limit) = (Self.identitySQL, StoreValue.integer(IdentityCounts.countMax))
-    let bound = StoreValue.text(ReceiptID.bound(at: since))
-    func count(_ sql: String, _ values: [StoreValue]) throws(StoreFault) -> Int64 {
-      try connection.prepare(sql).first(values) { row throws(StoreFault) in row.integer(0) } ?? 0
+  /// when they last changed. In the order of the apps.
+  public func identity(
+    apps: [AppSlug], now: Timestamp
+  ) throws(StoreFault) -> [(app: AppSlug, counts: IdentityCounts)] {
+    try connection.snapshot { () throws(StoreFault) in
+      let since = now - .days(IdentityCounts.days)
+      let firstEvent = try firstRow(of: .events, from: since)
+      var found: [(app: AppSlug, counts: IdentityCounts)] = []
+      for app in apps {
+        var counts = try purchaseCounts(app, since: since, now: now)
+        let limit = Int(IdentityCounts.countMax)
+        let events = try self.counts(
+          ofApp: app, from: firstEvent, limits: [.foreign: limit, .otherMode: limit, .receipt: 1])
+        counts.foreignEvents = Int64(events[.foreign] ?? 0)
+        counts.otherModeEvents = Int64(events[.otherMode] ?? 0)
+        counts.hasReceipts = events[.receipt] != nil
+        found.append((app, counts))
+      }
+      return found
     }
-    var counts = IdentityCounts()
-    counts.unmatched = try count(sql.unmatched, [.text(app), .time(since), limit])
-    counts.conflicts = try count(sql.conflicts, [.text(app), bound, limit])
+  }
+
+  private func purchaseCounts(
+    _ app: AppSlug, since: Timestamp, now: Timestamp
+  ) throws(StoreFault) -> IdentityCounts {
+    let sql = Self.identitySQL
     let unknown = "\(NamedUser.Standing.unknown.rawValue) %"
-    let names: [StoreValue] = [.text(app), bound, limit, .text(unknown), .text("%\n\(unknown)")]
-    counts.unknownReferences = try count(sql.unknownReferences, names)
-    let usual = StoreValue.text(ReceiptID.bound(at: now - IdentityCounts.waitUsual))
-    counts.waitingForUser = try count(sql.waitingForUser, names + [usual])
-    var filter = EventFilter()
-    (filter.app, filter.since) = (app, since)
-    func count(_ outcome: EventOutcome) throws(StoreFault) -> Int64 {
-      filter.outcome = outcome
-      return Int64(try events(filter, limit: Int(IdentityCounts.countMax)).count)
+    let counting = try connection.prepare(
+      "SELECT (\(sql.unmatched)), (\(sql.conflicts)), (\(sql.unknownReferences)), (\(sql.waitingForUser))")
+    let found = try counting.first([
+      .text(app), .time(since), .integer(IdentityCounts.countMax), .text(ReceiptID.bound(at: since)),
+      .text(unknown), .text("%\n\(unknown)"), .text(ReceiptID.bound(at: now - IdentityCounts.waitUsual)),
+    ]) { row throws(StoreFault) in
+      var counts = IdentityCounts()
+      counts.unmatched = row.integer(0)
+      counts.conflicts = row.integer(1)
+      counts.unknownReferences = row.integer(2)
+      counts.waitingForUser = row.integer(3)
+      return counts
     }
-    counts.foreignEvents = try count(.foreign)
-    counts.otherModeEvents = try count(.otherMode)
-    filter.outcome = .receipt
-    counts.hasReceipts = try !events(filter, limit: 1).isEmpty
-    return counts
+    return found ?? IdentityCounts()
   }
 }

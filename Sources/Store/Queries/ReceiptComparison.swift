@@ -143,17 +143,20 @@ extension StoreReader {
     }
   }
 
-  static let comparedSQL = """
-    SELECT row_id, last_status, price_id, prices, \(joinOutcomeSQL) FROM purchases
-    WHERE row_id IN (SELECT value FROM json_each(?1))
+  /// What a receipt is compared by. How it joined is computed only for a filter by that.
+  static func comparedSQL(_ filter: ReceiptFilter) -> String {
     """
+    SELECT row_id, last_status, price_id, prices, \(filter.join == nil ? "NULL" : joinOutcomeSQL)
+    FROM purchases WHERE row_id IN (SELECT value FROM json_each(?1))
+    """
+  }
 
   private func rows(
     matching filter: ReceiptFilter, of places: [ReceiptPlace]
   ) throws(StoreFault) -> Set<PurchaseRowID> {
     var matching: Set<PurchaseRowID> = []
     let rows = RowKey.list(places.map(\.row.number))
-    try connection.prepare(Self.comparedSQL).forEach([rows]) { row throws(StoreFault) in
+    try connection.prepare(Self.comparedSQL(filter)).forEach([rows]) { row throws(StoreFault) in
       if try filter.matches(row) { matching.insert(row.integer(0)) }
     }
     return matching

@@ -137,25 +137,36 @@ extension StoreReader {
       return try connection.prepare(few.sql).all(few.values + [.integer(Int64(limit))], Self.place)
     }
     let groups = try groups(filter)
-    let upper = filter.bounds.upper
-    var lower = filter.bounds.lower
-    if connection.engine.hasRoundTrips {
-      let joined = filter.lacksImportID ? Self.joinedWithoutImportIDSQL : Self.joinedSQL
-      return try connection.prepare("\(joined)\nORDER BY receipt_id DESC LIMIT ?4").all(
-        [Self.json(of: groups), .text(lower), .text(upper), .integer(Int64(limit))], Self.place)
-    }
-    let reading = try connection.prepare(filter.lacksImportID ? Self.withoutImportIDSQL : Self.groupSQL)
+    let bounds = filter.bounds
+    var lower = bounds.lower
     var found: [ReceiptPlace] = []
-    for group in groups {
-      let more = try reading.all(
-        Self.values(of: group) + [.text(lower), .text(upper), .integer(Int64(limit))],
-        Self.place)
-      guard !more.isEmpty else { continue }
+    // Where each statement waits for the network, all groups but the largest are one part.
+    let parts =
+      connection.engine.hasRoundTrips
+      ? [groups.prefix(1), groups.dropFirst()] : groups.indices.map { groups[$0...$0] }
+    for part in parts where !part.isEmpty {
+      let more = try places(of: part, filter, (lower, bounds.upper), limit)
       found = Array((found + more).sorted { $0.id > $1.id }.prefix(limit))
       // The following groups need no receipts older than a full page.
       if found.count == limit, let last = found.last { lower = last.id.text }
     }
     return found
+  }
+
+  private func places(
+    of groups: ArraySlice<CountRows.Group>, _ filter: ReceiptFilter, _ bounds: (lower: String, upper: String),
+    _ limit: Int
+  ) throws(StoreFault) -> [ReceiptPlace] {
+    let limits: [StoreValue] = [.text(bounds.lower), .text(bounds.upper), .integer(Int64(limit))]
+    guard connection.engine.hasRoundTrips else {
+      let reading = try connection.prepare(filter.lacksImportID ? Self.withoutImportIDSQL : Self.groupSQL)
+      var found: [ReceiptPlace] = []
+      for group in groups { found += try reading.all(Self.values(of: group) + limits, Self.place) }
+      return found
+    }
+    let joined = Self.joinedSQL(groups, withoutImportID: filter.lacksImportID)
+    return try connection.prepare("\(joined)\nORDER BY receipt_id DESC LIMIT ?4")
+      .all([Self.json(of: groups)] + limits, Self.place)
   }
 
   private static func place(_ row: StoreRow) throws(StoreFault) -> ReceiptPlace {
@@ -186,10 +197,13 @@ extension StoreReader {
     )
   }
 
-  /// The groups that match a filter.
+  /// The groups that match a filter, the largest first: with it a page is often full, and bounds the others.
   func groups(_ filter: ReceiptFilter) throws(StoreFault) -> [CountRows.Group] {
     try connection.prepare(
-      "SELECT app, state, reason, last_cause, processor FROM receipt_counts WHERE count > 0"
+      """
+      SELECT app, state, reason, last_cause, processor FROM receipt_counts WHERE count > 0
+      ORDER BY count DESC
+      """
     ).all { row throws(StoreFault) in try CountRows.Group(row) }.filter(filter.includes)
   }
 }
@@ -209,45 +223,40 @@ extension CountRows.Group {
 
 extension StoreReader {
   /// Positions in all groups: the parameters are the groups as JSON, the bounds of the ids, and the limit.
-  static let joinedSQL = joined { hasReason, hasCause in
-    """
-    app = g.app AND state = g.state AND reason \(hasReason ? "= g.reason" : "IS NULL")
-        AND last_cause \(hasCause ? "= g.cause" : "IS NULL") AND processor = g.processor
-        AND receipt_id > ?2 AND receipt_id < ?3
-      ORDER BY app DESC, state DESC, reason DESC, last_cause DESC, processor DESC, receipt_id DESC
-    """
-  }
-
-  /// The same of receipts without an import id.
-  static let joinedWithoutImportIDSQL = joined { hasReason, hasCause in
-    """
-    app = g.app AND state = 'delivered' AND import_id IS NULL AND user_id IS NOT NULL
-        AND state = g.state AND reason \(hasReason ? "= g.reason" : "IS NULL")
-        AND last_cause \(hasCause ? "= g.cause" : "IS NULL") AND processor = g.processor
-        AND receipt_id > ?2 AND receipt_id < ?3
-      ORDER BY app DESC, receipt_id DESC
-    """
-  }
-
+  ///
   /// PostgreSQL uses an index for `= g.reason` and for `IS NULL`, not for a comparison that handles both, so
-  /// there is a query for each. It knows the order of an index only if the statement names all of its
-  /// columns.
-  private static func joined(_ rest: (_ hasReason: Bool, _ hasCause: Bool) -> String) -> String {
+  /// there is a query for each that the groups need. It knows the order of an index only if the statement
+  /// names all of its columns.
+  private static func joinedSQL(_ groups: ArraySlice<CountRows.Group>, withoutImportID: Bool) -> String {
     let columns = ["app", "state", "reason", "cause", "processor"].map { "\($0) text COLLATE \"C\"" }
-    let parts = [(false, false), (false, true), (true, false), (true, true)].map { hasReason, hasCause in
+    let kinds = [(false, false), (false, true), (true, false), (true, true)].filter { hasReason, hasCause in
+      groups.contains { $0.reason.isEmpty != hasReason && $0.cause.isEmpty != hasCause }
+    }
+    let parts = kinds.map { hasReason, hasCause in
       """
       SELECT p.receipt_id, p.row_id
       FROM jsonb_to_recordset(?1::jsonb) AS g (\(columns.joined(separator: ", ")))
       CROSS JOIN LATERAL (
-        SELECT receipt_id, row_id FROM purchases WHERE \(rest(hasReason, hasCause)) LIMIT ?4) AS p
+        SELECT receipt_id, row_id FROM purchases
+        WHERE app = g.app AND state = g.state AND reason \(hasReason ? "= g.reason" : "IS NULL")
+          AND last_cause \(hasCause ? "= g.cause" : "IS NULL") AND processor = g.processor
+          AND receipt_id > ?2 AND receipt_id < ?3 \(withoutImportID ? lackingImportID : inGroup)
+        LIMIT ?4) AS p
       WHERE g.reason IS \(hasReason ? "NOT NULL" : "NULL") AND g.cause IS \(hasCause ? "NOT NULL" : "NULL")
       """
     }
     return parts.joined(separator: "\nUNION ALL\n")
   }
 
+  private static let inGroup =
+    "ORDER BY app DESC, state DESC, reason DESC, last_cause DESC, processor DESC, receipt_id DESC"
+  private static let lackingImportID = """
+    AND state = 'delivered' AND import_id IS NULL AND user_id IS NOT NULL
+      ORDER BY app DESC, receipt_id DESC
+    """
+
   /// The groups for `joinedSQL`.
-  static func json(of groups: [CountRows.Group]) -> StoreValue {
+  private static func json(of groups: ArraySlice<CountRows.Group>) -> StoreValue {
     func text(_ word: String) -> JSONValue { word.isEmpty ? .null : .string(word) }
     let values = groups.map { group -> JSONValue in
       [

@@ -176,13 +176,14 @@ extension StoreReader {
     ).all([.integer(row)]) { row throws(StoreFault) in try row.text(0) }
   }
 
-  private func detail(of record: PurchaseRecord) throws(StoreFault) -> ReceiptDetail {
-    let attempts = try connection.prepare(
+  /// The attempts to deliver a purchase's receipt, in their order.
+  public func attempts(ofPurchase row: PurchaseRowID) throws(StoreFault) -> [LoggedAttempt] {
+    try connection.prepare(
       """
       SELECT number, at, duration_ms, status, error, ambiguous, response, detail FROM attempts
       WHERE purchase_row = ?1 ORDER BY number
       """
-    ).all([.integer(record.rowID)]) { row throws(StoreFault) in
+    ).all([.integer(row)]) { row throws(StoreFault) in
       LoggedAttempt(
         number: row.integer(0),
         report: AttemptReport(
@@ -190,13 +191,16 @@ extension StoreReader {
           status: row.optionalInteger(3), error: try row.optionalText(4), detail: try row.optionalText(7),
           isAmbiguous: row.flag(5), response: row.blob(6)))
     }
+  }
+
+  private func detail(of record: PurchaseRecord) throws(StoreFault) -> ReceiptDetail {
     let events = try events(ofPurchase: record.rowID, limit: 1000)
     var context: ContextSummary?
     if let id = record.purchase.contextID { context = try self.context(id: id) }
     let twin = try record.receipt?.twin.flatMap { id throws(StoreFault) in try receipt(id: id) }
     return ReceiptDetail(
-      record: record, attempts: attempts, events: events.reversed(), context: context,
-      lookup: try plannedLookup(of: record.rowID), captures: try captures(of: record.rowID),
+      record: record, attempts: try attempts(ofPurchase: record.rowID), events: events.reversed(),
+      context: context, lookup: try plannedLookup(of: record.rowID), captures: try captures(of: record.rowID),
       claims: try claims(of: record.rowID), customerUsers: try customerUsers(of: record),
       awaitedContexts: try awaitedContexts(of: record.rowID), twin: twin)
   }

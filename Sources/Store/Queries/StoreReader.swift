@@ -51,6 +51,12 @@ public final class StoreReader {
       """)
   }
 
+  /// Reads that all see the same moment, in one transaction: on a server each of its own costs three more
+  /// statements. After an error the transaction accepts no more reads, so the body must not go on.
+  public func snapshot<Result>(_ body: () throws(StoreFault) -> Result) throws(StoreFault) -> Result {
+    try connection.snapshot(body)
+  }
+
   /// The destinations of an app's pending receipts.
   public func pendingDestinations(of app: AppSlug) throws(StoreFault) -> [DestinationName] {
     try namesOfPending.all([.text(app)]) { row throws(StoreFault) in try row.text(0)

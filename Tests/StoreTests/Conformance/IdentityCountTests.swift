@@ -8,7 +8,7 @@ import Testing
 @Suite("Whose the purchases are, in numbers", .everyEngine)
 struct IdentityCountTests {
   private func counts(_ store: TestStore) throws -> IdentityCounts {
-    try store.reader.identity(app: "ios", now: store.now)
+    try #require(try store.reader.identity(apps: ["ios"], now: store.now).first).counts
   }
 
   private func store(_ reference: ReferencePolicy) throws -> TestStore {

@@ -1,6 +1,7 @@
 // Tests operators' queries: filters, pages, details.
 
 import Domain
+import Formats
 import TestSupport
 import Testing
 
@@ -136,6 +137,16 @@ struct QueryTests {
     #expect(try all { $0.outcome = .unparsed }.count == 6)
     #expect(try all { $0.since = TestStore.start.advanced(by: .milliseconds(14 * second)) } == ["ios evt_8"])
     #expect(try all { $0.until = TestStore.start.advanced(by: .milliseconds(second)) } == ["ios evt_0"])
+    func time(_ number: Int, _ app: AppSlug, from seconds: Int64) throws -> Int64? {
+      let start = TestStore.start.advanced(by: .milliseconds(seconds * second))
+      let times = try store.reader.times(ofEvent: number, ofApp: app, from: [start, TestStore.start])
+      return times[start].map { $0.duration(since: TestStore.start).milliseconds / second }
+    }
+    // The 15 events come one a second: those of ios in the seconds 0, 3, 4, 5, 8, …, of web in 1, 6, 11.
+    #expect(try time(1, "ios", from: 1) == 3)
+    #expect(try time(4, "ios", from: 1) == 8)
+    #expect(try time(2, "web", from: 2) == 11)
+    #expect(try time(3, "web", from: 2) == nil)
     #expect(try store.reader.events(id: "evt_3").map(\.summary.app) == ["ios", "web", "held"])
     #expect(try store.reader.events(id: "evt_3").map(\.body) == [[3], [3], [3]])
     #expect(try store.reader.events(id: "evt_none").isEmpty)

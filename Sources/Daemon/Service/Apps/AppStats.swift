@@ -42,35 +42,40 @@ public struct AppStats: Sendable {
     _ reader: StoreReader, _ configuration: Configuration, only: AppSlug?,
     windows: [LatencyWindow] = [.hour], isServed: Bool, applied: [AppSlug]? = nil, now: Timestamp
   ) throws(StoreFault) -> [AppStats] {
+    let configured = Set(configuration.apps.map(\.slug))
     var counts: [AppSlug: [ReceiptState: Int64]] = [:]
     for (app, state, count) in try reader.counts() { counts[app, default: [:]][state] = count }
-    let (breakers, pauses) = (try reader.breakers(), try reader.pauses())
-    let loud = try reader.loudFailures(app: only)
-    let configured = Set(configuration.apps.map(\.slug))
-    let lastHour = try reader.delivered(since: now - .hours(1))
-    let lastDay = try reader.delivered(since: now - .days(1))
-    let delivered = Dictionary(grouping: try reader.latencyPlaces(), by: \.app)
-    let places = Dictionary(grouping: try configuration.places(reader), by: \.app)
-    // Of a file with faults, nobody knows which apps receiptd has.
-    let isKnown = { (slug: AppSlug) in configured.contains(slug) || configuration.isPartial }
     let slugs = configured.union(counts.keys).filter { only == nil || $0 == only }
-    return try slugs.sorted().map { slug throws(StoreFault) in
-      AppStats(
-        slug: slug, counts: counts[slug] ?? [:], oldestPending: try reader.oldestPending(app: slug),
-        lastEvent: reader.lastReadableEvent(app: slug),
-        deliveredLastHour: lastHour[slug] ?? 0, deliveredLastDay: lastDay[slug] ?? 0,
-        latencies: try (delivered[slug] ?? []).map { place throws(StoreFault) in
-          try DestinationLatencies(reader, place, windows, now: now)
-        },
-        joins: try reader.joinTally(app: slug, last: 24, now: now),
-        work: try (places[slug] ?? []).map { place throws(StoreFault) in
-          (place.processor, try reader.unfinished(place, now: now))
-        },
-        breakers: isKnown(slug) ? breakers.sorted(of: slug, now: now) : [],
-        needsAttention: loud[slug] != nil,
-        pause: pauses[slug], isServed: isServed, isApplied: applied?.contains(slug) ?? true,
-        unconfigured: isKnown(slug) ? nil : UnconfiguredApp(slug: slug, counts[slug] ?? [:]),
-        isConfigured: isKnown(slug), now: now)
+    // Before the snapshot, which would end with an event that cannot be read.
+    var lastEvents: [AppSlug: Timestamp] = [:]
+    for slug in slugs { lastEvents[slug] = reader.lastReadableEvent(app: slug) }
+    return try reader.snapshot { () throws(StoreFault) in
+      let (breakers, pauses) = (try reader.breakers(), try reader.pauses())
+      let loud = try reader.loudFailures(app: only)
+      let lastHour = try reader.delivered(since: now - .hours(1))
+      let lastDay = try reader.delivered(since: now - .days(1))
+      let delivered = Dictionary(grouping: try reader.latencyPlaces(), by: \.app)
+      let places = Dictionary(grouping: try configuration.places(reader), by: \.app)
+      // Of a file with faults, nobody knows which apps receiptd has.
+      let isKnown = { (slug: AppSlug) in configured.contains(slug) || configuration.isPartial }
+      return try slugs.sorted().map { slug throws(StoreFault) in
+        AppStats(
+          slug: slug, counts: counts[slug] ?? [:], oldestPending: try reader.oldestPending(app: slug),
+          lastEvent: lastEvents[slug],
+          deliveredLastHour: lastHour[slug] ?? 0, deliveredLastDay: lastDay[slug] ?? 0,
+          latencies: try (delivered[slug] ?? []).map { place throws(StoreFault) in
+            try DestinationLatencies(reader, place, windows, now: now)
+          },
+          joins: try reader.joinTally(app: slug, last: 24, now: now),
+          work: try (places[slug] ?? []).map { place throws(StoreFault) in
+            (place.processor, try reader.unfinished(place, now: now))
+          },
+          breakers: isKnown(slug) ? breakers.sorted(of: slug, now: now) : [],
+          needsAttention: loud[slug] != nil,
+          pause: pauses[slug], isServed: isServed, isApplied: applied?.contains(slug) ?? true,
+          unconfigured: isKnown(slug) ? nil : UnconfiguredApp(slug: slug, counts[slug] ?? [:]),
+          isConfigured: isKnown(slug), now: now)
+      }
     }
   }
 

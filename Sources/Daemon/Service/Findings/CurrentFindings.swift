@@ -5,18 +5,31 @@ public import Config
 public import Domain
 public import Formats
 internal import Reports
+public import Store
 
 extension Finding {
   /// What status, alerts list, doctor and the dashboard's overview show, the most urgent first.
   /// - Parameter report: nil if no receiptd runs, or if it has not reported yet.
   public static func current(
-    _ report: HealthReport?, _ unread: UnreadEvents, _ identity: IdentityFindings,
-    _ configuration: Configuration, now: Timestamp
+    _ report: HealthReport?, _ stored: StoredFindings, _ configuration: Configuration, now: Timestamp
   ) -> [Finding] {
     let reported = report?.findings(
       now: now, webhooks: { configuration.webhookAdvice(of: $0) },
       processors: { configuration.processorAdvice(of: $0) })
-    return byUrgency((reported ?? []) + unread.findings + identity.found, now: now)
+    return byUrgency((reported ?? []) + stored.unread.findings + stored.identity.found, now: now)
+  }
+}
+
+/// What the stored events and purchases show: read once for everything that reports it.
+public struct StoredFindings: Sendable {
+  /// Events that may be paid purchases and could not be read.
+  public let unread: UnreadEvents
+  /// Whose the purchases of the last days are.
+  public let identity: IdentityFindings
+
+  public init(_ apps: [AppConfiguration], _ reader: StoreReader, now: Timestamp) {
+    unread = UnreadEvents(apps, reader, now: now)
+    identity = IdentityFindings(apps, reader, now: now)
   }
 }
 

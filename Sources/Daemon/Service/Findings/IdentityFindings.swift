@@ -149,8 +149,8 @@ public struct IdentityFindings: Sendable {
     let since = now - .days(IdentityCounts.days)
     var found: [Finding] = []
     do throws(StoreFault) {
-      for app in apps.sorted(by: { $0.slug < $1.slug }) {
-        let counts = try reader.identity(app: app.slug, now: now)
+      let apps = apps.sorted { $0.slug < $1.slug }
+      for (app, (_, counts)) in zip(apps, try reader.identity(apps: apps.map(\.slug), now: now)) {
         let section = app.salesSection
         let selects = app.places.contains { app.rules(of: $0.processor).selects }
         found += [

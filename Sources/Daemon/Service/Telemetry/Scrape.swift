@@ -197,8 +197,7 @@ extension Scrape {
   private func writeIdentity(
     of apps: [AppSlug], _ reader: StoreReader, to text: inout MetricsText
   ) throws(StoreFault) {
-    var found: [(app: AppSlug, counts: IdentityCounts)] = []
-    for app in apps { found.append((app, try reader.identity(app: app, now: now))) }
+    let found = try reader.identity(apps: apps, now: now)
     text.gauge(
       "receiptd_unmatched_purchases", "Paid purchases of the last 7 days that name no user.",
       found.map { ([("app", $0.app.text)], Double($0.counts.unmatched)) })

@@ -31,29 +31,33 @@ public enum AlertPreview {
 
   /// Finds the troubles of all configured apps, the most urgent first.
   /// - Parameters:
+  ///   - stored: what the database shows now.
   ///   - health: the last health report of receiptd; nil if it does not run.
   ///   - freeBytes: the free space on the database's disk.
   public static func troubles(
-    _ configuration: Configuration, reader: StoreReader, health: HealthReport?, freeBytes: Int64?,
-    now: Timestamp
+    _ configuration: Configuration, reader: StoreReader, stored: StoredFindings, health: HealthReport?,
+    freeBytes: Int64?, now: Timestamp
   ) throws(StoreFault) -> [Finding] {
     var events = EventWatch()
     return try troubles(
-      configuration, reader: reader, health: health, freeBytes: freeBytes, events: &events, now: now)
+      configuration, reader: reader, stored: stored, health: health, freeBytes: freeBytes, events: &events,
+      now: now)
   }
 
   /// - Parameter events: what is known of the silences of the apps.
   static func troubles(
-    _ configuration: Configuration, reader: StoreReader, health: HealthReport?, freeBytes: Int64?,
-    events: inout EventWatch, now: Timestamp
+    _ configuration: Configuration, reader: StoreReader, stored: StoredFindings, health: HealthReport?,
+    freeBytes: Int64?, events: inout EventWatch, now: Timestamp
   ) throws(StoreFault) -> [Finding] {
     let names = Set(health?.reasons.map(\.name) ?? [])
     let reasons = ReadinessReason.ofDatabase.filter { names.contains($0.name) }
     let found: [Finding]
     do throws(StoreFault) {
-      found = try read(
-        configuration, reader: reader, health: health, database: reasons, freeBytes: freeBytes,
-        events: &events, now: now)
+      found = try reader.snapshot { () throws(StoreFault) in
+        try read(
+          configuration, reader: reader, stored: stored, health: health, database: reasons,
+          freeBytes: freeBytes, events: &events, now: now)
+      }
     } catch {
       // A table cannot be read: because it is damaged, or receiptd may have reported why.
       found = Finding.database(reasons.adding(error), unreadable: [], now: now)
@@ -64,8 +68,8 @@ public enum AlertPreview {
 
   /// - Parameter database: what is wrong with the database, as receiptd has reported it.
   private static func read(
-    _ configuration: Configuration, reader: StoreReader, health: HealthReport?, database: [ReadinessReason],
-    freeBytes: Int64?, events: inout EventWatch, now: Timestamp
+    _ configuration: Configuration, reader: StoreReader, stored: StoredFindings, health: HealthReport?,
+    database: [ReadinessReason], freeBytes: Int64?, events: inout EventWatch, now: Timestamp
   ) throws(StoreFault) -> [Finding] {
     let apps = configuration.apps
     var alert = Configuration.Alert(
@@ -86,15 +90,14 @@ public enum AlertPreview {
     observed.unjoined = try joins.unjoined(for: [alert], apps: apps.map(\.slug), reader: reader, now: now)
     observed.certificates[.listener] =
       configuration.listen.tls.map(\.certificatePath).flatMap(ListenerCertificate.expiry)
-    let unread = UnreadEvents(apps, reader, now: now)
-    if let fault = unread.fault, fault.kind != .corrupt { throw fault }
-    observed.unread = unread.found
-    observed.identity = IdentityFindings(apps, reader, now: now)
+    if let fault = stored.unread.fault, fault.kind != .corrupt { throw fault }
+    observed.unread = stored.unread.found
+    observed.identity = stored.identity
     let names = Set(health?.reasons.map(\.name) ?? [])
     let findings = try AlertWatch.findings(
       for: [alert], apps: apps, reader: reader, signatures: { _ in refused },
       clients: { _ in health?.refusedContexts ?? [:] },
-      processors: { _ in health?.processorTroubles ?? [:] }, database: database.adding(unread.fault),
+      processors: { _ in health?.processorTroubles ?? [:] }, database: database.adding(stored.unread.fault),
       freeBytes: freeBytes,
       isDiskFull: names.contains(ReadinessReason.diskFull.name), observed: observed, now: now)
     return Array(findings.troubles(for: alert, apps: apps).values)
@@ -120,11 +123,13 @@ public final class TroubleFinder: Sendable {
 
   /// The same as `AlertPreview.troubles`.
   public func troubles(
-    _ configuration: Configuration, reader: StoreReader, health: HealthReport, now: Timestamp
+    _ configuration: Configuration, reader: StoreReader, stored: StoredFindings, health: HealthReport,
+    now: Timestamp
   ) throws(StoreFault) -> [Finding] {
     var events = events.withLock { $0 }
     let found = try AlertPreview.troubles(
-      configuration, reader: reader, health: health, freeBytes: health.freeBytes, events: &events, now: now)
+      configuration, reader: reader, stored: stored, health: health, freeBytes: health.freeBytes,
+      events: &events, now: now)
     let seen = events
     self.events.withLock { $0 = seen }
     return found

@@ -62,12 +62,10 @@ struct EventWatch {
   private static func usual(
     _ app: AppSlug, before last: Timestamp, _ reader: StoreReader
   ) throws(StoreFault) -> EventSilence {
-    var tenths: [Duration?] = []
-    for day in 1...EventSilence.days {
-      let start = last - .days(Int64(day))
-      let tenth = try reader.event(number: EventSilence.eventsMin, ofApp: app, from: start)
-      let passed = tenth.map { $0.duration(since: start) }
-      tenths.append(passed.flatMap { $0 < EventSilence.spanMax ? $0 : nil })
+    let starts = (1...EventSilence.days).map { last - .days(Int64($0)) }
+    let times = try reader.times(ofEvent: EventSilence.eventsMin, ofApp: app, from: starts)
+    let tenths = starts.map { start in
+      times[start].map { $0.duration(since: start) }.flatMap { $0 < EventSilence.spanMax ? $0 : nil }
     }
     return EventSilence(tenths: tenths)
   }

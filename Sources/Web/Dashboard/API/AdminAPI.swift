@@ -105,14 +105,13 @@ extension Dashboard {
       let report = dashboard.health.report(now: now)
       let (status, apps) = try dashboard.read { source throws(StoreFault) in
         let reader = source.reader
-        let unread = UnreadEvents(configuration.apps, reader, now: now)
-        let identity = IdentityFindings(configuration.apps, reader, now: now)
+        let stored = StoredFindings(configuration.apps, reader, now: now)
         let problems = Finding.problems(
-          Finding.current(report, unread, identity, configuration, now: now),
-          try dashboard.alerts.troubles(configuration, reader, report, now), now: now)
+          Finding.current(report, stored, configuration, now: now),
+          try dashboard.alerts.troubles(configuration, reader, stored, report, now), now: now)
         return (
           HealthReport.status(
-            report, isRunning: true, isReady: report.isReady, freeBytes: report.freeBytes, unread,
+            report, isRunning: true, isReady: report.isReady, freeBytes: report.freeBytes, stored.unread,
             problems.filter { only == nil || $0.app == nil || $0.app == only }),
           try AppStats.all(reader, configuration, only: only, isServed: true, now: now)
         )

@@ -26,19 +26,20 @@ struct FailedPage {
     static func all(
       _ reader: StoreReader, withAnswers: Bool, now: Timestamp
     ) throws(StoreFault) -> [Group] {
-      var groups = try reader.failures(limit: FailedPage.groupsMax).map { Group(failures: $0) }
-      for index in groups.indices.prefix(examplesMax) {
-        guard let id = try reader.receipts(groups[index].failures.filter, limit: 1).first?.receipt?.id else {
-          continue
+      try reader.snapshot { () throws(StoreFault) in
+        var groups = try reader.failures(limit: FailedPage.groupsMax).map { Group(failures: $0) }
+        for index in groups.indices.prefix(examplesMax) {
+          let newest = try reader.receipts(groups[index].failures.filter, limit: 1).first
+          guard let newest, let id = newest.receipt?.id else { continue }
+          let report = try reader.attempts(ofPurchase: newest.rowID).last?.report
+          groups[index].example = id
+          groups[index].hours = try reader.trend(of: groups[index].failures, now: now)
+          let bytes = withAnswers ? report?.response ?? [] : []
+          let answer = String(decoding: bytes.prefix(messageBytesMax), as: UTF8.self)
+          groups[index].message = answer.isEmpty ? report?.error ?? "" : answer
         }
-        let report = try reader.detail(receipt: id)?.attempts.last?.report
-        groups[index].example = id
-        groups[index].hours = try reader.trend(of: groups[index].failures, now: now)
-        let bytes = withAnswers ? report?.response ?? [] : []
-        let answer = String(decoding: bytes.prefix(messageBytesMax), as: UTF8.self)
-        groups[index].message = answer.isEmpty ? report?.error ?? "" : answer
+        return groups
       }
-      return groups
     }
   }
 

@@ -13,14 +13,16 @@ public import Store
 public struct AlertFacts: Sendable {
   /// Finds the troubles that exist now, with the default conditions.
   let troubles:
-    @Sendable (Configuration, StoreReader, HealthReport, Timestamp) throws(StoreFault) -> [Finding]
+    @Sendable (Configuration, StoreReader, StoredFindings, HealthReport, Timestamp) throws(StoreFault) ->
+      [Finding]
   /// The name under which the notices to a receiver are stored; nil if its address cannot be read.
   let digest: @Sendable (Configuration.Alert) -> String?
 
   public init(
     troubles:
-      @escaping @Sendable (Configuration, StoreReader, HealthReport, Timestamp) throws(StoreFault) ->
-      [Finding],
+      @escaping @Sendable (
+        Configuration, StoreReader, StoredFindings, HealthReport, Timestamp
+      ) throws(StoreFault) -> [Finding],
     digest: @escaping @Sendable (Configuration.Alert) -> String?
   ) {
     self.troubles = troubles
@@ -132,7 +134,9 @@ extension Dashboard {
     let (notices, troubles, loud) = try read { source throws(StoreFault) in
       (
         try source.reader.alerts(),
-        try alerts.troubles(configuration, source.reader, report, now),
+        try alerts.troubles(
+          configuration, source.reader, StoredFindings(configuration.apps, source.reader, now: now), report,
+          now),
         try source.reader.loudFailures()
       )
     }

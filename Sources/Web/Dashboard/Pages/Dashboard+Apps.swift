@@ -15,7 +15,8 @@ extension Dashboard {
     let number = min(max(1, form["page"].flatMap(Int.init) ?? 1), AppList.pagesMax)
     let page = try read { source throws(StoreFault) -> OverviewPage in
       let figures = try source.figures(now: now)
-      let troubles = try alerts.troubles(configuration, source.reader, report, now)
+      let stored = StoredFindings(configuration.apps, source.reader, now: now)
+      let troubles = try alerts.troubles(configuration, source.reader, stored, report, now)
       let loud = try source.reader.loudFailures()
       let ranks = try ranks(&source, loud, troubled: Set(troubles.compactMap(\.app)), now: now)
       let before = min(ranks.count, (number - 1) * AppList.pageSize)
@@ -26,9 +27,7 @@ extension Dashboard {
             rank: rank, oldestPending: try source.reader.oldestPending(app: rank.slug),
             lastEvent: source.reader.lastReadableEvent(app: rank.slug)))
       }
-      let findings = Finding.current(
-        report, UnreadEvents(configuration.apps, source.reader, now: now),
-        IdentityFindings(configuration.apps, source.reader, now: now), configuration, now: now)
+      let findings = Finding.current(report, stored, configuration, now: now)
       return OverviewPage(
         figures: figures, isLive: isLive,
         troubles: TroubleList(findings, troubles, newFailures: loud, mayChange: mayChange, now: now),
